@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use crate::back::lane::left::Left;
 use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{FuncId, Global, Module};
@@ -195,6 +196,13 @@ impl Code {
                 Err(why) => format!("this machine has no wide tier: {why}"),
             }),
         }
+    }
+
+    /// Of the code that lanes have for blocks of a shape how many loops and stretches run in the processor's widest registers, and why
+    /// others do not; `None` where there is no such code, or a C compiler made it.
+    pub fn lane_loops(&self, func: FuncId, block: super::Dim3) -> Option<(usize, Vec<Left>)> {
+        let code = self.part(func).wide.as_ref()?.made(func, block)?;
+        code.loops.clone()
     }
 
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.

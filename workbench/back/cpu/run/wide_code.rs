@@ -5,6 +5,7 @@ use std::any::Any;
 use crate::back::cpu::abi::context::EntryFn;
 use crate::back::cpu::abi::site::{SITE_BIT, Site};
 use crate::back::cpu::tier::Tier;
+use crate::back::lane::left::Left;
 
 /// Wide code of one kernel for blocks of one shape.
 pub struct WideCode {
@@ -26,6 +27,8 @@ pub struct WideCode {
     pub walks: Option<u32>,
     /// Bytes of stack a thread has to have left.
     pub stack_need: usize,
+    /// Of code that our own compiler made how many loops and stretches run in the processor's widest registers, and why others do not.
+    pub loops: Option<(usize, Vec<Left>)>,
     /// [`Tier::Wide`] where a C compiler made it, else [`Tier::Lanes`].
     pub tier: Tier,
     /// Keeps the entry's memory.

@@ -220,6 +220,14 @@ impl Wide {
         }
     }
 
+    /// The code that is there for blocks of a shape, whatever scalars steer it.
+    pub fn made(&self, func: FuncId, block: Dim3) -> Option<Arc<WideCode>> {
+        match self.states.try_lock().ok()?.get(&Case { func, block, fixed: Fixed::new() }) {
+            Some(State::Ready(code) | State::Meanwhile(_, code)) => Some(code.clone()),
+            _ => None,
+        }
+    }
+
     fn is_kernel(&self, func: FuncId) -> bool {
         self.module.functions.get(func.index()).is_some_and(|f| f.kind == FuncKind::Kernel)
     }
@@ -366,6 +374,7 @@ impl Wide {
         let (printed, keeps) = self.printed(globals, case, maker).map_err(Failed::Because)?;
         // What a C compiler's frames take is not told: what is in the text and as much as anything else may.
         let mut stack_need = 2 * stack::MARGIN + printed.slots;
+        let mut loops = None;
         let (entry, memory) = match compiler {
             Some(compiler) => {
                 let library = compiler::load(compiler, &printed.text, interrupt)?;
@@ -382,13 +391,28 @@ impl Wide {
                 let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
                 // SAFETY: the function is what the printer printed, of this type.
                 let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
+                let (count, left) = own.loops();
+                loops = Some((count, left.to_vec()));
                 (entry, Box::new(own) as Box<dyn Any + Send + Sync>)
             }
         };
         let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
         let walks = walks.map(|(blocks, _)| blocks);
         let tier = if compiler.is_some() { Tier::Wide } else { Tier::Lanes };
-        Ok(WideCode { entry, sites, keeps, room, merges, overwritten, sums, walks, stack_need, tier, _memory: memory })
+        Ok(WideCode {
+            entry,
+            sites,
+            keeps,
+            room,
+            merges,
+            overwritten,
+            sums,
+            walks,
+            stack_need,
+            loops,
+            tier,
+            _memory: memory,
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::helpers::{Arg, D, F, Helper, I, L, Lanes, M, N, P, Q, U, V, set};
-use super::parse::Ty;
+use crate::back::lane::table::{Atomic, Cell as Of, Form, Space, Update};
+use crate::back::lane::types::Ty;
 
 /// A number that is changed in one step.
 trait Cell: Copy {
@@ -42,9 +43,10 @@ cells! {
 /// Atomics on 16 places, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: at 32-bit indices of
 /// elements, where nobody asks what was there before; `up1`: with one number for all; `up1_bytes`: at indices that are bytes in memory.
 macro_rules! atomics {
-    ($($name:literal $ty:ty, $kind:ident, $num:ident, |$old:ident, $val:ident| $new:expr;)*) => {
-        pub(super) fn find(name: &str) -> Option<Helper> {
-            $({
+    ($($update:ident $of:ident $ty:ty, $kind:ident, $num:ident, |$old:ident, $val:ident| $new:expr;)*) => {
+        pub(super) fn find(Atomic { update, cell, form }: Atomic) -> Option<Helper> {
+            match (update, cell) {
+            $((Update::$update, Of::$of) => {
                 unsafe extern "C" fn shared(mask: u32, p: *mut u8, o: &Lanes<i64>, x: &Lanes<$ty>, out: &mut Lanes<$ty>) {
                     *out = Lanes::default();
                     for l in set(mask) {
@@ -96,27 +98,19 @@ macro_rules! atomics {
                     }
                 }
                 let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
-                if let Some(op) = name.strip_suffix("_shared").and_then(|op| op.strip_prefix("at_"))
-                    && op == $name
-                {
-                    return made(shared as *const () as usize, &[M, P, L, $kind], $kind);
-                }
-                if let Some(op) = name.strip_suffix("_global").and_then(|op| op.strip_prefix("at_"))
-                    && op == $name
-                {
-                    return made(global as *const () as usize, &[M, P, L, $kind], $kind);
-                }
-                if name.strip_prefix("up_") == Some($name) {
-                    return made(up as *const () as usize, &[M, P, I, $kind, N], V);
-                }
-                if name.strip_prefix("up1_bytes_") == Some($name) {
-                    return made(up1_bytes as *const () as usize, &[P, P, $num], V);
-                }
-                if name.strip_prefix("up1_") == Some($name) {
-                    return made(up1 as *const () as usize, &[M, P, I, $num, N], V);
+                match form {
+                    Form::At(Space::Shared) => made(shared as *const () as usize, &[M, P, L, $kind], $kind),
+                    Form::At(Space::Global) => made(global as *const () as usize, &[M, P, L, $kind], $kind),
+                    Form::At(Space::Scratch | Space::Unknown) => None,
+                    Form::Up => made(up as *const () as usize, &[M, P, I, $kind, N], V),
+                    Form::UpOne => made(up1 as *const () as usize, &[M, P, I, $num, N], V),
+                    Form::UpBytes => made(up1_bytes as *const () as usize, &[P, P, $num], V),
                 }
             })*
-            compare_and_swap(name)
+                (Update::Cas, cell) => compare_and_swap(cell, form),
+                // Of floats there are no others.
+                (_, Of::F32 | Of::F64) => None,
+            }
         }
     };
 }
@@ -125,42 +119,42 @@ const X: Arg = Arg::Num(Ty::F32);
 const Y: Arg = Arg::Num(Ty::F64);
 
 macro_rules! integer_atomics {
-    ($($add:literal $sub:literal $and:literal $or:literal $xor:literal $exch:literal $min:literal $max:literal $inc:literal $dec:literal
-        $ty:ty, $kind:ident, $num:ident;)*) => {
+    ($($of:ident $ty:ty, $kind:ident, $num:ident;)*) => {
         atomics! {
             $(
-                $add $ty, $kind, $num, |old, val| old.wrapping_add(val);
-                $sub $ty, $kind, $num, |old, val| old.wrapping_sub(val);
-                $and $ty, $kind, $num, |old, val| old & val;
-                $or $ty, $kind, $num, |old, val| old | val;
-                $xor $ty, $kind, $num, |old, val| old ^ val;
-                $exch $ty, $kind, $num, |_old, val| val;
-                $min $ty, $kind, $num, |old, val| old.min(val);
-                $max $ty, $kind, $num, |old, val| old.max(val);
-                $inc $ty, $kind, $num, |old, val| if old >= val { 0 } else { old.wrapping_add(1) };
-                $dec $ty, $kind, $num, |old, val| if old == 0 || old > val { val } else { old.wrapping_sub(1) };
+                Add $of $ty, $kind, $num, |old, val| old.wrapping_add(val);
+                Sub $of $ty, $kind, $num, |old, val| old.wrapping_sub(val);
+                And $of $ty, $kind, $num, |old, val| old & val;
+                Or $of $ty, $kind, $num, |old, val| old | val;
+                Xor $of $ty, $kind, $num, |old, val| old ^ val;
+                Exch $of $ty, $kind, $num, |_old, val| val;
+                Min $of $ty, $kind, $num, |old, val| old.min(val);
+                Max $of $ty, $kind, $num, |old, val| old.max(val);
+                Inc $of $ty, $kind, $num, |old, val| if old >= val { 0 } else { old.wrapping_add(1) };
+                Dec $of $ty, $kind, $num, |old, val| if old == 0 || old > val { val } else { old.wrapping_sub(1) };
             )*
-            "add_f32" f32, F, X, |old, val| old + val;
-            "sub_f32" f32, F, X, |old, val| old - val;
-            "exch_f32" f32, F, X, |_old, val| val;
-            "add_f64" f64, D, Y, |old, val| old + val;
-            "sub_f64" f64, D, Y, |old, val| old - val;
-            "exch_f64" f64, D, Y, |_old, val| val;
+            Add F32 f32, F, X, |old, val| old + val;
+            Sub F32 f32, F, X, |old, val| old - val;
+            Exch F32 f32, F, X, |_old, val| val;
+            Add F64 f64, D, Y, |old, val| old + val;
+            Sub F64 f64, D, Y, |old, val| old - val;
+            Exch F64 f64, D, Y, |_old, val| val;
         }
     };
 }
 
 integer_atomics! {
-    "add_i32" "sub_i32" "and_i32" "or_i32" "xor_i32" "exch_i32" "min_i32" "max_i32" "inc_i32" "dec_i32" i32, I, N;
-    "add_u32" "sub_u32" "and_u32" "or_u32" "xor_u32" "exch_u32" "min_u32" "max_u32" "inc_u32" "dec_u32" u32, I, U;
-    "add_i64" "sub_i64" "and_i64" "or_i64" "xor_i64" "exch_i64" "min_i64" "max_i64" "inc_i64" "dec_i64" i64, L, Q;
-    "add_u64" "sub_u64" "and_u64" "or_u64" "xor_u64" "exch_u64" "min_u64" "max_u64" "inc_u64" "dec_u64" u64, L, P;
+    I32 i32, I, N;
+    U32 u32, I, U;
+    I64 i64, L, Q;
+    U64 u64, L, P;
 }
 
 macro_rules! swaps {
-    ($($shared:literal $global:literal $ty:ty, $kind:ident;)*) => {
-        fn compare_and_swap(name: &str) -> Option<Helper> {
-            $({
+    ($($of:ident $ty:ty, $kind:ident;)*) => {
+        fn compare_and_swap(cell: Of, form: Form) -> Option<Helper> {
+            match cell {
+            $(Of::$of => {
                 unsafe extern "C" fn shared(
                     mask: u32, p: *mut u8, o: &Lanes<i64>, x: &Lanes<$ty>, c: &Lanes<$ty>, out: &mut Lanes<$ty>,
                 ) {
@@ -188,20 +182,21 @@ macro_rules! swaps {
                     }
                 }
                 let made = |address| Some(Helper { address, args: vec![M, P, L, $kind, $kind], gives: $kind });
-                match name {
-                    $shared => return made(shared as *const () as usize),
-                    $global => return made(global as *const () as usize),
-                    _ => {}
+                match form {
+                    Form::At(Space::Shared) => made(shared as *const () as usize),
+                    Form::At(Space::Global) => made(global as *const () as usize),
+                    Form::At(Space::Scratch | Space::Unknown) | Form::Up | Form::UpOne | Form::UpBytes => None,
                 }
             })*
-            None
+                Of::F32 | Of::F64 => None,
+            }
         }
     };
 }
 
 swaps! {
-    "at_cas_i32_shared" "at_cas_i32_global" i32, I;
-    "at_cas_u32_shared" "at_cas_u32_global" u32, I;
-    "at_cas_i64_shared" "at_cas_i64_global" i64, L;
-    "at_cas_u64_shared" "at_cas_u64_global" u64, L;
+    I32 i32, I;
+    U32 u32, I;
+    I64 i64, L;
+    U64 u64, L;
 }

@@ -1,20 +1,22 @@
-//! Names, statements and control.
+//! Variables, statements and control.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use cranelift_codegen::ir::{
     self as clif, Block, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::helpers::State;
-use super::parse::{Expr, Kind, Reader, Ty};
-use super::token::Tok;
-use super::value::{At, Mask, Num, Parts, Val, clif_type};
+use super::helpers::{Callee, State};
+use super::value::{At, Mask, Num, Parts, Val, Vectors, clif_type};
 use super::{Known, Result, bad};
+use crate::back::lane::left::Left;
+use crate::back::lane::memory::{Access, Element, Space};
+use crate::back::lane::table::{Kind, NumberOp, Op};
+use crate::back::lane::tree::{Binary, Expr, FunctionId, If, Kernel, Label, Loop, Role, Stmt, Unary, Var};
+use crate::back::lane::types::Ty;
 
-/// What a name stands for.
+/// What a variable stands for.
 #[derive(Clone)]
 pub(super) enum Binding {
     /// What never changes.
@@ -26,21 +28,33 @@ pub(super) enum Binding {
     Table(Ty, u64),
 }
 
-/// A function of the text, which is compiled where it is called.
-#[derive(Clone)]
-struct Inline<'t> {
-    params: Vec<&'t str>,
-    body: usize,
+/// What follows a statement: in its list, and behind what it is the whole of, up to the end of the block that it is in.
+#[derive(Clone, Copy)]
+pub(super) struct After<'a, 'k> {
+    pub here: &'k [Stmt],
+    pub outer: Option<&'a After<'a, 'k>>,
 }
 
-/// Of a text the words, and the function that it becomes.
-pub(super) struct Emitter<'w, 't, 'f> {
+impl<'k> After<'_, 'k> {
+    /// All that follows.
+    pub fn all(&self) -> impl Iterator<Item = &'k Stmt> {
+        std::iter::successors(Some(*self), |after| after.outer.copied()).flat_map(|after| after.here)
+    }
+}
+
+/// Of a kernel the function that it becomes.
+pub(super) struct Emitter<'k, 'f> {
     pub b: FunctionBuilder<'f>,
-    pub known: &'w Known,
-    words: &'w [Tok<'t>],
-    scopes: Vec<HashMap<&'t str, Binding>>,
-    functions: HashMap<&'t str, Inline<'t>>,
-    labels: HashMap<&'t str, Block>,
+    pub known: &'k Known,
+    pub kernel: &'k Kernel,
+    /// What variables stand for, and the blocks that they were declared in.
+    bindings: Vec<Option<(Binding, u32)>>,
+    /// The blocks around, innermost last, and how many there have been.
+    blocks: Vec<u32>,
+    count: u32,
+    /// Which variables are ever set after they are declared.
+    is_set: Vec<bool>,
+    labels: Vec<Option<Block>>,
     /// Where `break` goes.
     exits: Vec<Block>,
     /// What the function being inlined has returned.
@@ -48,23 +62,25 @@ pub(super) struct Emitter<'w, 't, 'f> {
     inlined: u32,
     /// Whether the current block has its end.
     ended: bool,
-    pub helpers: HashMap<String, clif::FuncRef>,
+    pub helpers: HashMap<Callee, clif::FuncRef>,
     /// Slots that helpers get lanes in: one a size and place.
     pub rooms: HashMap<(usize, u32), StackSlot>,
     pub tables: Vec<Box<[u32]>>,
     /// Machine code of loops, which the kernel calls by number, from 1 on.
     pub loops: Vec<Vec<u8>>,
+    /// Why other loops and stretches have none.
+    pub left: Vec<Left>,
     /// Lines of the cache that have been asked for ahead in this block: told at its end, several in a call.
     pub wanted: Vec<Num>,
     /// Variables that begin as what a block keeps, and where that is.
-    pub kept: HashMap<&'t str, Kept<'t>>,
+    pub kept: HashMap<Var, Kept<'k>>,
     /// How often memory may have been written.
     pub written: usize,
 }
 
 /// What a variable begins as.
-pub(super) struct Kept<'t> {
-    pub at: Expr<'t>,
+pub(super) struct Kept<'k> {
+    pub at: &'k Expr,
     /// The first vectors that were read there.
     pub parts: [clif::Value; 4],
     /// How often memory had been written by then.
@@ -75,6 +91,7 @@ pub(super) struct Kept<'t> {
 pub(super) struct Made {
     pub tables: Vec<Box<[u32]>>,
     pub loops: Vec<Vec<u8>>,
+    pub left: Vec<Left>,
 }
 
 /// How many lines of the cache one call asks for: as many as a group of threads that walk memory has chunks.
@@ -85,16 +102,29 @@ pub(super) fn free() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
-impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
-    /// Compiles the text's kernel.
-    pub fn run(b: FunctionBuilder<'f>, words: &'w [Tok<'t>], known: &'w Known) -> Result<Made> {
+impl<'k, 'f> Emitter<'k, 'f> {
+    /// Compiles a kernel.
+    pub fn run(b: FunctionBuilder<'f>, kernel: &'k Kernel, known: &'k Known) -> Result<Made> {
+        let mut is_set = vec![false; kernel.vars.len()];
+        let functions = kernel.functions.iter().flat_map(|function| &function.body);
+        for stmt in functions.chain(&kernel.body) {
+            stmt.for_each_expr(&mut |expr| {
+                if let Expr::Assign(_, to, _) = expr
+                    && let Expr::Var(var) = **to
+                {
+                    is_set[var.index()] = true;
+                }
+            });
+        }
         let mut emitter = Emitter {
             b,
             known,
-            words,
-            scopes: vec![HashMap::new()],
-            functions: HashMap::new(),
-            labels: HashMap::new(),
+            kernel,
+            bindings: vec![None; kernel.vars.len()],
+            blocks: vec![0],
+            count: 0,
+            is_set,
+            labels: vec![None; kernel.labels.len()],
             exits: Vec::new(),
             returned: None,
             inlined: 0,
@@ -103,76 +133,48 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             rooms: HashMap::new(),
             tables: Vec::new(),
             loops: Vec::new(),
+            left: Vec::new(),
             wanted: Vec::new(),
             kept: HashMap::new(),
             written: 0,
         };
-        let mut reader = Reader::new(words, 0);
-        while reader.peek().is_some() {
-            emitter.top(&mut reader)?;
-        }
+        emitter.kernel()?;
         emitter.b.seal_all_blocks();
         emitter.b.finalize(known.frame);
-        Ok(Made { tables: emitter.tables, loops: emitter.loops })
+        Ok(Made { tables: emitter.tables, loops: emitter.loops, left: emitter.left })
     }
 
-    /// A function, or a constant array.
-    fn top(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
-        let inline = r.eat_name("FN");
-        let (ty, _) = r.ty()?;
-        let name = r.name()?;
-        if r.eat("[") {
-            return self.table(r, ty, name);
-        }
-        r.want("(")?;
-        let mut params = Vec::new();
-        while !r.eat(")") {
-            let (ty, _) = r.ty()?;
-            params.push((r.name()?, ty));
-            r.eat(",");
-        }
-        if inline {
-            self.functions.insert(name, Inline { params: params.iter().map(|(name, _)| *name).collect(), body: r.at });
-            return skip(r);
+    fn kernel(&mut self) -> Result<()> {
+        let kernel = self.kernel;
+        for table in &kernel.tables {
+            let words = table.words.clone();
+            self.bind(table.var, Binding::Table(kernel.var(table.var).ty.clone(), words.as_ptr() as u64));
+            self.tables.push(words);
         }
         let entry = self.b.create_block();
         self.b.append_block_params_for_function_params(entry);
         self.b.switch_to_block(entry);
         let given = self.b.block_params(entry).to_vec();
-        for ((name, ty), value) in params.into_iter().zip(given) {
-            self.bind(name, Binding::Value(Val::Num(Num { at: At::Value(value), ty })));
+        for (param, value) in kernel.params.iter().zip(given) {
+            let ty = kernel.var(*param).ty.clone();
+            self.bind(*param, Binding::Value(Val::Num(Num { at: At::Value(value), ty })));
         }
-        self.statement(r)
+        self.block(&kernel.body)
     }
 
-    fn table(&mut self, r: &mut Reader<'w, 't>, ty: Ty, name: &'t str) -> Result<()> {
-        while !r.eat("{") {
-            r.at += 1;
-        }
-        let mut all = Vec::new();
-        while !r.eat("}") {
-            let Some(Tok::Int(n, ..)) = r.peek() else { return Err(bad("a table of something else")) };
-            all.push(n as u32);
-            r.at += 1;
-            r.eat(",");
-        }
-        r.want(";")?;
-        let all: Box<[u32]> = all.into();
-        let ty = Ty::Array(Rc::new(ty), all.len() as u32);
-        self.bind(name, Binding::Table(ty, all.as_ptr() as u64));
-        self.tables.push(all);
-        Ok(())
+    pub(super) fn bind(&mut self, var: Var, binding: Binding) {
+        let block = self.blocks.last().copied().unwrap_or_default();
+        self.bindings[var.index()] = Some((binding, block));
     }
 
-    pub(super) fn bind(&mut self, name: &'t str, binding: Binding) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name, binding);
-        }
+    pub(super) fn lookup(&self, var: Var) -> Result<Binding> {
+        let found = self.bindings[var.index()].as_ref().map(|(binding, _)| binding.clone());
+        found.ok_or_else(|| bad(format!("`{}`, which is not known", self.kernel.var(var).name)))
     }
 
-    pub(super) fn lookup(&self, name: &str) -> Result<Binding> {
-        let found = self.scopes.iter().rev().find_map(|scope| scope.get(name));
-        found.cloned().ok_or_else(|| bad(format!("`{name}`")))
+    /// The variable of a role.
+    pub(super) fn of_role(&self, role: Role) -> Option<Var> {
+        self.kernel.vars.iter().position(|var| var.role == role).map(|at| Var(at as u32))
     }
 
     /// A block that code can go on in.
@@ -185,7 +187,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
     fn ask(&mut self) -> Result<()> {
         for lines in std::mem::take(&mut self.wanted).chunks(LINES) {
             let all = lines.iter().cycle().take(LINES).map(|num| Val::Num(num.clone())).collect::<Vec<_>>();
-            self.call_helper("ask", &all)?;
+            self.call_helper(Callee::Ask, &all)?;
         }
         Ok(())
     }
@@ -200,82 +202,77 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(())
     }
 
-    pub(super) fn label(&mut self, name: &'t str) -> Block {
-        if let Some(block) = self.labels.get(name) {
-            return *block;
+    pub(super) fn label(&mut self, label: Label) -> Block {
+        if let Some(block) = self.labels[label.0 as usize] {
+            return block;
         }
         let block = self.b.create_block();
-        self.labels.insert(name, block);
+        self.labels[label.0 as usize] = Some(block);
         block
     }
 
-    pub(super) fn statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
+    /// Statements with variables of their own.
+    fn block(&mut self, all: &'k [Stmt]) -> Result<()> {
+        self.push_scope();
+        self.statements(all)?;
+        self.pop_scope();
+        Ok(())
+    }
+
+    pub(super) fn statements(&mut self, all: &'k [Stmt]) -> Result<()> {
+        let mut at = 0;
+        while let Some(stmt) = all.get(at) {
+            at += 1;
+            at += self.statement(stmt, &After { here: &all[at..], outer: None })?;
+        }
+        Ok(())
+    }
+
+    /// A statement; how many of those that follow in its list it has done as well.
+    pub(super) fn statement(&mut self, stmt: &'k Stmt, after: &After<'_, 'k>) -> Result<usize> {
         if self.ended {
             // What nobody gets to.
             let block = self.b.create_block();
             self.begin(block);
         }
-        if r.eat(";") {
-            return Ok(());
-        }
-        if r.eat("{") {
-            self.scopes.push(HashMap::new());
-            while !r.eat("}") {
-                self.statement(r)?;
+        match stmt {
+            Stmt::Block(all) => self.block(all)?,
+            Stmt::Let(var, value) => self.begin_as(*var, value)?,
+            Stmt::Declare(var) => self.declare(*var)?,
+            Stmt::Do(expr) => {
+                let is_name = matches!(expr, Expr::Assign(_, to, _) if matches!(**to, Expr::Var(_)));
+                self.written += usize::from(!is_name);
+                self.eval(expr)?;
             }
-            self.scopes.pop();
-            return Ok(());
-        }
-        let word = match r.peek() {
-            Some(Tok::Name(name)) => name,
-            _ => "",
-        };
-        match word {
-            "if" => self.if_statement(r),
-            "for" => self.for_statement(r),
-            "LOOP_LANES" => self.each_lane(r),
-            "STRAIGHT" => {
-                r.at += 1;
-                if self.stretch(r)? { Ok(()) } else { self.statement(r) }
+            Stmt::If(of) => self.if_statement(of, after)?,
+            Stmt::Loop(of) => return self.loop_statement(of, after),
+            Stmt::EachLane(mask, lane, body) => self.each_lane(mask, *lane, body, after)?,
+            Stmt::Straight(body) => {
+                if !self.stretch(body, after)? {
+                    return self.statement(body, after);
+                }
             }
-            "goto" => {
-                r.at += 1;
-                let label = r.name()?;
-                r.want(";")?;
-                let block = self.label(label);
-                self.jump(block)
-            }
-            "break" => {
-                r.at += 1;
-                r.want(";")?;
-                let exit = *self.exits.last().ok_or_else(|| bad("`break` outside of a loop"))?;
-                self.jump(exit)
-            }
-            "return" => self.return_statement(r),
-            _ if matches!(r.words.get(r.at + 1), Some(Tok::Sign(":"))) => {
-                let block = self.label(word);
-                r.at += 2;
+            Stmt::Label(label) => {
+                let block = self.label(*label);
                 self.jump(block)?;
                 self.begin(block);
                 self.written += 1;
-                Ok(())
             }
-            _ if r.at_type() => self.declaration(r),
-            _ => {
-                let expr = r.expr()?;
-                r.want(";")?;
-                let is_name = matches!(&expr, Expr::Assign(_, to, _) if matches!(**to, Expr::Name(_)));
-                self.written += usize::from(!is_name);
-                self.eval(&expr).map(|_| ())
+            Stmt::Goto(label) => {
+                let block = self.label(*label);
+                self.jump(block)?;
             }
+            Stmt::Break => {
+                let exit = *self.exits.last().ok_or_else(|| bad("`break` outside of a loop"))?;
+                self.jump(exit)?;
+            }
+            Stmt::Return(value) => self.return_statement(value.as_ref())?,
         }
+        Ok(0)
     }
 
-    fn return_statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
-        r.at += 1;
-        let value = if r.is(";") { None } else { Some(r.expr()?) };
-        r.want(";")?;
-        let value = match &value {
+    fn return_statement(&mut self, value: Option<&'k Expr>) -> Result<()> {
+        let value = match value {
             Some(expr) => self.eval(expr)?,
             None => Val::Nothing,
         };
@@ -292,96 +289,82 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(())
     }
 
-    fn if_statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
-        r.at += 1;
-        r.want("(")?;
-        let cond = r.expr()?;
-        r.want(")")?;
-        let (then, other, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        self.branch(&cond, then, other, 0)?;
+    fn if_statement(&mut self, of: &'k If, after: &After<'_, 'k>) -> Result<()> {
+        let (then, other, end) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.branch(&of.cond, then, other, 0)?;
         self.b.seal_block(then);
         self.b.seal_block(other);
         self.begin(then);
-        if !self.stretch(r)? {
-            self.statement(r)?;
+        let els = of.els.as_ref().map_or(&[][..], std::slice::from_ref);
+        if !self.stretch(&of.then, &After { here: els, outer: Some(after) })? {
+            // Nothing follows in a list of its own.
+            let behind = After { here: els, outer: Some(after) };
+            self.statement(&of.then, &After { here: &[], outer: Some(&behind) })?;
         }
-        self.jump(after)?;
+        self.jump(end)?;
         self.begin(other);
-        if r.eat_name("else") {
-            self.statement(r)?;
+        if let Some(els) = &of.els {
+            self.statement(els, &After { here: &[], outer: Some(after) })?;
         }
-        self.jump(after)?;
-        self.b.seal_block(after);
-        self.begin(after);
+        self.jump(end)?;
+        self.b.seal_block(end);
+        self.begin(end);
         Ok(())
     }
 
-    /// Whether what comes next is done in the widest registers.
-    fn stretch(&mut self, r: &mut Reader<'w, 't>) -> Result<bool> {
+    /// Whether a statement is done in the widest registers.
+    fn stretch(&mut self, stmt: &'k Stmt, after: &After<'_, 'k>) -> Result<bool> {
         #[cfg(target_arch = "x86_64")]
-        if r.is("{") && !self.ended && self.inlined == 0 {
-            return self.widest_stretch(r);
+        if let Stmt::Block(all) = stmt
+            && !self.ended
+            && self.inlined == 0
+        {
+            return self.widest_stretch(all, after);
         }
-        let _ = r;
+        let _ = (stmt, after);
         Ok(false)
     }
 
-    fn for_statement(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
-        r.at += 1;
-        r.want("(")?;
-        self.scopes.push(HashMap::new());
-        if !r.eat(";") {
-            self.statement(r)?;
+    fn loop_statement(&mut self, of: &'k Loop, after: &After<'_, 'k>) -> Result<usize> {
+        self.push_scope();
+        if let Some(first) = &of.first {
+            self.statement(first, &After { here: &[], outer: None })?;
         }
-        let cond = if r.is(";") { None } else { Some(r.expr()?) };
-        r.want(";")?;
-        let step = if r.is(")") { None } else { Some(self.step(r)?) };
-        r.want(")")?;
         #[cfg(target_arch = "x86_64")]
-        if cond.is_none() && step.is_none() && self.widest_loop(r)? {
-            self.scopes.pop();
-            return Ok(());
+        if of.cond.is_none()
+            && of.step.is_none()
+            && let Some(done) = self.widest_loop(&of.body, after)?
+        {
+            self.pop_scope();
+            return Ok(done);
         }
         let (head, body, exit) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.written += 1;
         self.jump(head)?;
         self.begin(head);
-        match &cond {
+        match &of.cond {
             Some(cond) => self.branch(cond, body, exit, 0)?,
             None => self.jump(body)?,
         }
         self.b.seal_block(body);
         self.begin(body);
         self.exits.push(exit);
-        self.statement(r)?;
+        self.statement(&of.body, &After { here: &[], outer: Some(after) })?;
         self.exits.pop();
-        if let (Some(step), false) = (&step, self.ended) {
+        if let (Some(step), false) = (&of.step, self.ended) {
             self.eval(step)?;
         }
         self.jump(head)?;
         self.b.seal_block(head);
         self.b.seal_block(exit);
         self.begin(exit);
-        self.scopes.pop();
-        Ok(())
+        self.pop_scope();
+        Ok(0)
     }
 
-    /// The last part of a loop's head; `x++` is `x += 1`.
-    fn step(&mut self, r: &mut Reader<'w, 't>) -> Result<Expr<'t>> {
-        let expr = r.expr()?;
-        if r.eat("++") {
-            return Ok(Expr::Assign("+", Box::new(expr), Box::new(Expr::Int(1, 32, false))));
-        }
-        Ok(expr)
-    }
-
-    /// `LOOP_LANES(mask) statement`, in which `l` is each set lane's number.
-    fn each_lane(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
-        r.at += 1;
-        r.want("(")?;
-        let mask = r.expr()?;
-        r.want(")")?;
-        let mask = self.eval(&mask)?;
+    /// A statement for each lane of a mask.
+    fn each_lane(&mut self, mask: &'k Expr, number: Var, stmt: &'k Stmt, after: &After<'_, 'k>) -> Result<()> {
+        let mask = self.eval(mask)?;
         let mask = self.as_mask(&mask)?;
         let bits = self.mask_bits(mask);
         let left = self.b.declare_var(types::I32);
@@ -396,10 +379,10 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.b.seal_block(body);
         self.begin(body);
         let lane = self.b.ins().ctz(now);
-        self.scopes.push(HashMap::new());
-        self.bind("l", Binding::Value(Val::Num(Num { at: At::Value(lane), ty: Ty::int(32, false) })));
-        self.statement(r)?;
-        self.scopes.pop();
+        self.push_scope();
+        self.bind(number, Binding::Value(Val::Num(Num { at: At::Value(lane), ty: Ty::int(32, false) })));
+        self.statement(stmt, &After { here: &[], outer: Some(after) })?;
+        self.pop_scope();
         let less = self.b.ins().iadd_imm_s(now, -1);
         let rest = self.b.ins().band(now, less);
         self.b.def_var(left, rest);
@@ -410,84 +393,58 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(())
     }
 
-    fn declaration(&mut self, r: &mut Reader<'w, 't>) -> Result<()> {
-        let (ty, constant) = r.ty()?;
-        loop {
-            let name = r.name()?;
-            if r.is("[") {
-                self.array(r, &ty, name)?;
-            } else if ty == Ty::State {
-                while !r.is(";") {
-                    r.at += 1;
-                }
-                self.state(name);
-            } else if r.eat("=") {
-                let expr = r.expr()?;
-                let value = match (&ty, &expr) {
-                    (Ty::Mask, Expr::Cond(parts)) => self.mask_by_branch(parts)?,
-                    _ => self.eval(&expr)?,
-                };
-                let mut value = self.as_type(&value, &ty)?;
-                // Such stores are calls, which a kernel that computes much has no time for; a choice between them and others would have what is
-                // stored computed for each, and once more after it.
-                if name.starts_with("nt_") && self.has_functions() {
-                    value = Val::Num(Num { at: At::Known(0), ty: ty.clone() });
-                }
-                // What is known of a mask saves a call for each access under it.
-                let stays = matches!(value, Val::Mask(Mask::Known(_))) && !is_set_later(r, name);
-                if constant || stays {
-                    self.bind(name, Binding::Value(value));
-                } else {
-                    self.note_kept(name, expr, &value);
-                    let variable = self.variable(&ty)?;
-                    self.bind(name, variable.clone());
-                    self.set(&variable, value)?;
-                }
-            } else {
-                let variable = self.variable(&ty)?;
-                self.bind(name, variable);
-            }
-            if r.eat(";") {
-                return Ok(());
-            }
-            r.want(",")?;
-            // A pointer's star belongs to one name.
-            r.eat("*");
+    /// Declares a variable that begins as this.
+    fn begin_as(&mut self, var: Var, expr: &'k Expr) -> Result<()> {
+        let kernel = self.kernel;
+        let data = kernel.var(var);
+        let value = match (&data.ty, expr) {
+            (Ty::Mask, Expr::Choose(parts)) => self.mask_by_branch(parts)?,
+            _ => self.eval(expr)?,
+        };
+        let mut value = self.as_type(&value, &data.ty)?;
+        // Such stores are calls, which a kernel that computes much has no time for; a choice between them and others would have what is
+        // stored computed for each, and once more after it.
+        if data.role == Role::PastCache && !kernel.functions.is_empty() {
+            value = Val::Num(Num { at: At::Known(0), ty: data.ty.clone() });
         }
+        // What is known of a mask saves a call for each access under it.
+        let stays = matches!(value, Val::Mask(Mask::Known(_))) && !self.is_set[var.index()];
+        if data.constant || stays {
+            self.bind(var, Binding::Value(value));
+            return Ok(());
+        }
+        self.note_kept(var, expr, &value);
+        let variable = self.variable(&data.ty)?;
+        self.bind(var, variable.clone());
+        self.set(&variable, value)
     }
 
     /// Of a variable that begins as what a block keeps: where that is.
-    fn note_kept(&mut self, name: &'t str, expr: Expr<'t>, value: &Val) {
-        let (Expr::Call(callee, mut args), Val::Lanes(Kind::F32 | Kind::I32, parts)) = (expr, value) else { return };
-        if let (Expr::Name("ld_f32" | "ld_i32"), Some(at)) = (*callee, args.pop())
-            && at.space() == Some("scratch")
+    fn note_kept(&mut self, var: Var, expr: &'k Expr, value: &Val) {
+        let (Expr::Op(Op::Memory(memory), args), Val::Lanes(Kind::F32 | Kind::I32, parts)) = (expr, value) else {
+            return;
+        };
+        if let (Access::Load, Element::F32 | Element::I32, Space::Scratch, [at]) =
+            (memory.access, memory.of, memory.space, &args[..])
         {
             let parts = std::array::from_fn(|i| parts[i]);
-            self.kept.insert(name, Kept { at, parts, written: self.written });
+            self.kept.insert(var, Kept { at, parts, written: self.written });
         }
     }
 
-    fn array(&mut self, r: &mut Reader<'w, 't>, of: &Ty, name: &'t str) -> Result<()> {
-        let mut counts = Vec::new();
-        while r.eat("[") {
-            let count = r.expr()?;
-            r.want("]")?;
-            let count = self.num(&count)?;
-            match count.at {
-                At::Known(n) => counts.push(u32::try_from(n).map_err(|_| bad("an array that large"))?),
-                At::Value(_) => return Err(bad("an array of a length that is not known")),
+    fn declare(&mut self, var: Var) -> Result<()> {
+        let ty = &self.kernel.var(var).ty;
+        match ty {
+            Ty::Array(..) => {
+                let slot = self.slot(ty.size());
+                self.bind(var, Binding::Memory(ty.clone(), slot));
+            }
+            Ty::State => self.state(var),
+            _ => {
+                let variable = self.variable(ty)?;
+                self.bind(var, variable);
             }
         }
-        // How it is to be aligned: nothing here asks for that.
-        while !r.is(";") && !r.is(",") {
-            if r.is("=") {
-                return Err(bad("an array with a value"));
-            }
-            r.at += 1;
-        }
-        let ty = counts.iter().rev().fold(of.clone(), |of, count| Ty::Array(Rc::new(of), *count));
-        let slot = self.slot(ty.size());
-        self.bind(name, Binding::Memory(ty, slot));
         Ok(())
     }
 
@@ -495,20 +452,18 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4))
     }
 
-    fn state(&mut self, name: &'t str) {
+    fn state(&mut self, var: Var) {
         let slot = self.slot(size_of::<State>() as u32);
         let zero = self.b.ins().iconst(types::I64, 0);
         for at in (0..size_of::<State>()).step_by(8) {
             self.b.ins().stack_store(types::I64, zero, slot, at as i32);
         }
         let Known { span, rows: [x, y], .. } = *self.known;
-        for (field, n) in [("span", span), ("x", x), ("y", y)] {
+        for (at, n) in State::shape().into_iter().zip([span, x, y]) {
             let n = self.b.ins().iconst(types::I32, i64::from(n));
-            if let Some((at, _)) = State::field(field) {
-                self.b.ins().stack_store(types::I64, n, slot, at);
-            }
+            self.b.ins().stack_store(types::I64, n, slot, at);
         }
-        self.bind(name, Binding::Memory(Ty::State, slot));
+        self.bind(var, Binding::Memory(Ty::State, slot));
     }
 
     fn variable(&mut self, ty: &Ty) -> Result<Binding> {
@@ -553,36 +508,28 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
             }
             Binding::Memory(ty, slot) => {
                 let at = self.b.ins().stack_addr(types::I64, *slot, 0);
-                Val::Num(Num { at: At::Value(at), ty: decayed(ty) })
+                Val::Num(Num { at: At::Value(at), ty: ty.decayed() })
             }
-            Binding::Table(ty, at) => Val::Num(Num { at: At::Known(i128::from(*at)), ty: decayed(ty) }),
+            Binding::Table(ty, at) => Val::Num(Num { at: At::Known(i128::from(*at)), ty: ty.decayed() }),
         })
     }
 
     /// Goes to one of two blocks. What costs nothing is computed whether it is wanted or not.
-    pub(super) fn branch(&mut self, cond: &Expr<'t>, then: Block, other: Block, depth: u32) -> Result<()> {
+    pub(super) fn branch(&mut self, cond: &'k Expr, then: Block, other: Block, depth: u32) -> Result<()> {
         self.ask()?;
         match cond {
-            Expr::Unary("!", inner) => return self.branch(inner, other, then, depth),
-            Expr::Call(callee, args) if args.len() == 1 => match **callee {
-                Expr::Name("likely") => {
-                    if depth == 0 {
-                        self.b.set_cold_block(other);
-                    }
-                    return self.branch(&args[0], then, other, depth);
+            Expr::Unary(Unary::Not, inner) => return self.branch(inner, other, then, depth),
+            Expr::Op(Op::Number(op @ (NumberOp::Likely | NumberOp::Unlikely)), args) => {
+                if depth == 0 {
+                    self.b.set_cold_block(if *op == NumberOp::Likely { other } else { then });
                 }
-                Expr::Name("unlikely") => {
-                    if depth == 0 {
-                        self.b.set_cold_block(then);
-                    }
-                    return self.branch(&args[0], then, other, depth);
-                }
-                _ => {}
-            },
-            Expr::Binary(op @ ("&&" | "||"), a, b) if !is_cheap(b) => {
+                let [cond] = &args[..] else { return Err(bad("several conditions")) };
+                return self.branch(cond, then, other, depth);
+            }
+            Expr::Binary(op @ (Binary::Both | Binary::Either), a, b) if !is_cheap(b) => {
                 let middle = self.b.create_block();
-                match *op {
-                    "&&" => self.branch(a, middle, other, depth + 1)?,
+                match op {
+                    Binary::Both => self.branch(a, middle, other, depth + 1)?,
                     _ => self.branch(a, then, middle, depth + 1)?,
                 }
                 self.b.seal_block(middle);
@@ -603,7 +550,7 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
     }
 
     /// `cond ? a : b` of masks, of which one alone is computed.
-    fn mask_by_branch(&mut self, [cond, a, b]: &[Expr<'t>; 3]) -> Result<Val> {
+    fn mask_by_branch(&mut self, [cond, a, b]: &'k [Expr; 3]) -> Result<Val> {
         let (then, other, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let result = self.b.append_block_param(after, types::I32);
         self.branch(cond, then, other, 0)?;
@@ -621,26 +568,19 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         Ok(Val::Mask(Mask::Bits(result)))
     }
 
-    /// The parameters of one of the text's own functions, and where its body is.
-    pub(super) fn function(&self, name: &str) -> Option<(Vec<&'t str>, usize)> {
-        self.functions.get(name).map(|function| (function.params.clone(), function.body))
-    }
-
-    pub(super) fn words(&self) -> &'w [Tok<'t>] {
-        self.words
-    }
-
     pub(super) fn push_scope(&mut self) {
-        self.scopes.push(HashMap::new());
+        self.count += 1;
+        self.blocks.push(self.count);
     }
 
     pub(super) fn pop_scope(&mut self) {
-        self.scopes.pop();
+        self.blocks.pop();
     }
 
-    /// Whether a name is of the scope around the innermost one.
-    pub(super) fn is_of_outer(&self, name: &str) -> bool {
-        self.scopes.iter().rev().nth(1).is_some_and(|scope| scope.contains_key(name))
+    /// Whether a variable is of the block around the innermost one.
+    pub(super) fn is_of_outer(&self, var: Var) -> bool {
+        let block = self.bindings[var.index()].as_ref().map(|(_, block)| *block);
+        block.is_some() && block == self.blocks.iter().rev().nth(1).copied()
     }
 
     pub(super) fn push_exit(&mut self, exit: Block) {
@@ -661,24 +601,18 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         self.ended = true;
     }
 
-    /// Whether the text has functions of its own, all of which are math.
-    pub(super) fn has_functions(&self) -> bool {
-        !self.functions.is_empty()
-    }
-
-    /// A call of one of the text's own functions: straight-line code with one `return`, at its end.
-    pub(super) fn inline(&mut self, name: &str, args: Vec<Val>) -> Result<Option<Val>> {
-        let Some(function) = self.functions.get(name).cloned() else { return Ok(None) };
-        let scope = function.params.iter().copied().zip(args.into_iter().map(Binding::Value)).collect();
-        // It sees nothing of its caller's.
-        let outer = std::mem::replace(&mut self.scopes, vec![scope]);
+    /// A call of one of the kernel's functions: straight-line code with one `return`, at its end.
+    pub(super) fn inline(&mut self, id: FunctionId, args: Vec<Val>) -> Result<Val> {
+        let kernel = self.kernel;
+        let function = kernel.function(id);
+        for (param, arg) in function.params.iter().zip(args) {
+            self.bind(*param, Binding::Value(arg));
+        }
         self.inlined += 1;
-        let mut reader = Reader::new(self.words, function.body);
-        let done = self.statement(&mut reader);
+        let done = self.statements(&function.body);
         self.inlined -= 1;
-        self.scopes = outer;
         done?;
-        Ok(Some(self.returned.take().unwrap_or(Val::Nothing)))
+        Ok(self.returned.take().unwrap_or(Val::Nothing))
     }
 
     /// One of two ways, by a condition; the lanes that they leave, where they are of a kind.
@@ -690,9 +624,9 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
         other: impl FnOnce(&mut Self) -> Result<Parts>,
     ) -> Result<Parts> {
         let (yes, no, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let count = kind.map_or(0, Kind::count);
+        let count = kind.map_or(0, Vectors::count);
         let params: Vec<clif::Value> =
-            (0..count).map(|_| self.b.append_block_param(after, kind.map_or(types::I32X4, Kind::vector))).collect();
+            (0..count).map(|_| self.b.append_block_param(after, kind.map_or(types::I32X4, Vectors::vector))).collect();
         self.b.ins().brif(cond, yes, &[], no, &[]);
         self.b.seal_block(yes);
         self.b.seal_block(no);
@@ -712,58 +646,19 @@ impl<'w, 't, 'f> Emitter<'w, 't, 'f> {
     }
 }
 
-/// Whether the rest of a scope sets a name.
-fn is_set_later(r: &Reader<'_, '_>, name: &str) -> bool {
-    let mut depth = 0;
-    for pair in r.words[r.at..].windows(2) {
-        match pair {
-            [Tok::Sign("{"), _] => depth += 1,
-            [Tok::Sign("}"), _] if depth == 0 => return false,
-            [Tok::Sign("}"), _] => depth -= 1,
-            [Tok::Name(n), Tok::Sign("=" | "|=" | "&=")] if *n == name => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// What an array is where its value is asked for.
-fn decayed(ty: &Ty) -> Ty {
-    match ty {
-        Ty::Array(of, _) => Ty::Ptr(of.clone()),
-        other => Ty::Ptr(Rc::new(other.clone())),
-    }
-}
-
-/// Past a body.
-pub(super) fn skip(r: &mut Reader<'_, '_>) -> Result<()> {
-    let mut depth = 0;
-    loop {
-        match r.peek() {
-            Some(Tok::Sign("{")) => depth += 1,
-            Some(Tok::Sign("}")) => depth -= 1,
-            None => return Err(bad("a function without an end")),
-            _ => {}
-        }
-        r.at += 1;
-        if depth == 0 {
-            return Ok(());
-        }
-    }
-}
-
 /// Whether computing something for nothing costs less than a jump, and does nothing.
-pub(super) fn is_cheap(expr: &Expr<'_>) -> bool {
+pub(super) fn is_cheap(expr: &Expr) -> bool {
     match expr {
-        Expr::Int(..) | Expr::Real(..) | Expr::Name(_) => true,
-        Expr::Unary("*" | "&", _) | Expr::Index(..) | Expr::Assign(..) => false,
-        Expr::Member(..) => true,
+        Expr::Int(..) | Expr::Real(..) | Expr::Var(_) | Expr::Field(..) => true,
+        Expr::At(..) | Expr::Index(..) | Expr::Assign(..) | Expr::Call(..) | Expr::Host(_) => false,
         Expr::Unary(_, a) | Expr::Cast(_, a) => is_cheap(a),
-        Expr::Binary("/" | "%", ..) => false,
+        Expr::Binary(Binary::Div | Binary::Rem, ..) => false,
         Expr::Binary(_, a, b) => is_cheap(a) && is_cheap(b),
-        Expr::Cond(parts) => parts.iter().all(is_cheap),
-        Expr::Call(callee, args) => {
-            matches!(**callee, Expr::Name("likely" | "unlikely" | "within" | "is_line")) && args.iter().all(is_cheap)
+        Expr::Choose(parts) => parts.iter().all(is_cheap),
+        Expr::Op(op, args) => {
+            let is_cheap_op =
+                matches!(op, Op::Number(NumberOp::Likely | NumberOp::Unlikely | NumberOp::Within | NumberOp::IsLine));
+            is_cheap_op && args.iter().all(is_cheap)
         }
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Lanes come by address, as arrays; what is given as lanes goes to the address that comes last.
 
-use super::parse::{Kind, Ty};
 use super::{atomics, masked};
 use crate::back::cpu::abi::context::WorkerCtx;
 use crate::back::cpu::math::{lanes, reciprocal};
 use crate::back::cpu::run::{faults, tick};
+use crate::back::lane::table::{Access, Element, FaultOp, Kind, LaneOp, MemoryOp, NumberOp, Op, Space};
+use crate::back::lane::tree::Field;
+use crate::back::lane::types::Ty;
 use crate::ir::MathFn;
 
 pub(super) type Lanes<T> = [T; 16];
@@ -50,23 +52,22 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The place and the bits of a member.
-    pub(super) fn field(name: &str) -> Option<(i32, u8)> {
-        let (at, bits) = match name {
-            "faulted" => (std::mem::offset_of!(State, faulted), 32),
-            "thread" => (std::mem::offset_of!(State, thread), 32),
-            "block" => (std::mem::offset_of!(State, block), 32),
-            "now" => (std::mem::offset_of!(State, now), 32),
-            "row" => (std::mem::offset_of!(State, row), 32),
-            "span" => (std::mem::offset_of!(State, span), 32),
-            "x" => (std::mem::offset_of!(State, x), 32),
-            "y" => (std::mem::offset_of!(State, y), 32),
-            "site" => (std::mem::offset_of!(State, site), 64),
-            "a" => (std::mem::offset_of!(State, a), 64),
-            "b" => (std::mem::offset_of!(State, b), 64),
-            _ => return None,
+    /// The place of a member.
+    pub(super) fn place_of(field: Field) -> i32 {
+        let at = match field {
+            Field::Faulted => std::mem::offset_of!(State, faulted),
+            Field::Thread => std::mem::offset_of!(State, thread),
+            Field::Block => std::mem::offset_of!(State, block),
+            Field::Now => std::mem::offset_of!(State, now),
+            Field::Row => std::mem::offset_of!(State, row),
         };
-        Some((at as i32, bits))
+        at as i32
+    }
+
+    /// The places of what says how blocks look: the span, the threads in x and in y.
+    pub(super) fn shape() -> [i32; 3] {
+        [std::mem::offset_of!(State, span), std::mem::offset_of!(State, x), std::mem::offset_of!(State, y)]
+            .map(|at| at as i32)
     }
 
     /// The block and the thread of a place in the row.
@@ -209,42 +210,91 @@ pub(super) const I: Arg = Arg::Lanes(Kind::I32);
 pub(super) const L: Arg = Arg::Lanes(Kind::I64);
 pub(super) const V: Arg = Arg::Nothing;
 
-/// The helper of a name.
-pub(super) fn find(name: &str) -> Option<Helper> {
-    let found = one(name)
-        .or_else(|| math(name))
-        .or_else(|| access(name))
-        .or_else(|| atomics::find(name))
-        .or_else(|| lane_by_lane(name))
-        .or_else(|| each(name))?;
-    // As the processor has it, where it does.
-    Some(Helper { address: masked::find(name).unwrap_or(found.address), ..found })
+/// What a helper is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Callee {
+    Op(Op),
+    /// A math function of lanes, which kernels have as well.
+    Math(MathFn, Kind),
+    /// To ask for lines of the cache.
+    Ask,
 }
 
-fn one(name: &str) -> Option<Helper> {
-    let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
-    match name {
-        "stop" => made(stop as *const () as usize, &[P, P], U),
-        "tick" => made(poll as *const () as usize, &[P, P, P, U], Q),
-        "note_one" => made(note_one as *const () as usize, &[P, P, U, M, P, P], V),
-        "note_lanes" => made(note_lanes as *const () as usize, &[P, P, U, M, L, L], V),
-        "alive" => made(alive as *const () as usize, &[P, U], M),
-        "bad_lanes" => made(bad_lanes as *const () as usize, &[P, P, U, M, P, L, L], M),
-        // Without such stores there is nothing to call.
-        "nt_f32" => made(masked::find(name)?, &[P, F], V),
-        "nt_i32" => made(masked::find(name)?, &[P, I], V),
-        "nt_f64" => made(masked::find(name)?, &[P, D], V),
-        "nt_i64" => made(masked::find(name)?, &[P, L], V),
-        "ask" => made(ask as *const () as usize, &[P, P, P, P, P, P, P, P], V),
-        "__builtin_memset" => made(fill as *const () as usize, &[P, N, P], V),
-        "ga_b1" => made(gather_b1 as *const () as usize, &[M, P, L], M),
-        "ldm_b1" => made(load_b1 as *const () as usize, &[M, P], M),
-        "bad_ld_b1" => made(bad_load_b1 as *const () as usize, &[P, P, U, M, P, P, L, L], M),
-        "sc_b1" => made(scatter_b1 as *const () as usize, &[M, P, L, M], V),
-        "stm_b1" => made(store_b1 as *const () as usize, &[M, P, M], V),
-        "bad_st_b1" => made(bad_store_b1 as *const () as usize, &[P, P, U, M, P, P, L, L, M], V),
-        _ => None,
+impl Callee {
+    /// An access, wherever it is.
+    pub(super) fn access(op: MemoryOp) -> Callee {
+        Callee::Op(Op::Memory(MemoryOp { space: Space::Unknown, ..op }))
     }
+
+    pub(super) fn name(self) -> String {
+        match self {
+            Callee::Op(op) => format!("`{}`", op.name()),
+            Callee::Math(math, kind) => format!("`{}` of {}", math.name(), kind.name()),
+            Callee::Ask => "`ask`".to_owned(),
+        }
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_there(self) -> bool {
+        self.find().is_some()
+    }
+
+    /// The helper.
+    pub(super) fn find(self) -> Option<Helper> {
+        match self {
+            Callee::Op(Op::Lanes(op)) => lane_by_lane(op).or_else(|| by_one(op)).or_else(|| each(op)),
+            Callee::Op(Op::Number(NumberOp::Fill)) => made(fill as *const () as usize, &[P, N, P], V),
+            Callee::Op(Op::Number(_)) => None,
+            Callee::Op(Op::Memory(op)) => {
+                let found = access(op)?;
+                // As the processor has it, where it does.
+                Some(Helper { address: masked::find(op).unwrap_or(found.address), ..found })
+            }
+            Callee::Op(Op::Atomic(op)) => atomics::find(op),
+            Callee::Op(Op::Fault(op)) => of_faults(op),
+            Callee::Math(math, kind) => of_math(math, kind),
+            Callee::Ask => made(ask as *const () as usize, &[P, P, P, P, P, P, P, P], V),
+        }
+    }
+}
+
+fn made(address: usize, args: &[Arg], gives: Arg) -> Option<Helper> {
+    Some(Helper { address, args: args.to_vec(), gives })
+}
+
+fn of_faults(op: FaultOp) -> Option<Helper> {
+    match op {
+        FaultOp::Stop => made(stop as *const () as usize, &[P, P], U),
+        FaultOp::Tick => made(poll as *const () as usize, &[P, P, P, U], Q),
+        FaultOp::NoteOne => made(note_one as *const () as usize, &[P, P, U, M, P, P], V),
+        FaultOp::NoteLanes => made(note_lanes as *const () as usize, &[P, P, U, M, L, L], V),
+        FaultOp::Alive => made(alive as *const () as usize, &[P, U], M),
+        FaultOp::BadLanes => made(bad_lanes as *const () as usize, &[P, P, U, M, P, L, L], M),
+    }
+}
+
+/// Accesses of truth values, whose lanes are masks.
+fn of_truths(access: Access) -> Option<Helper> {
+    match access {
+        Access::LoadAt => made(gather_b1 as *const () as usize, &[M, P, L], M),
+        Access::LoadSome => made(load_b1 as *const () as usize, &[M, P], M),
+        Access::LoadChecked => made(bad_load_b1 as *const () as usize, &[P, P, U, M, P, P, L, L], M),
+        Access::StoreAt => made(scatter_b1 as *const () as usize, &[M, P, L, M], V),
+        Access::StoreSome => made(store_b1 as *const () as usize, &[M, P, M], V),
+        Access::StoreChecked => made(bad_store_b1 as *const () as usize, &[P, P, U, M, P, P, L, L, M], V),
+        Access::Load | Access::Store | Access::LoadLine | Access::LoadIndexed => None,
+    }
+}
+
+/// Stores past the cache; without them there is nothing to call.
+fn past_cache(op: MemoryOp) -> Option<Helper> {
+    let lanes = match op.of.kind() {
+        Kind::F32 => F,
+        Kind::I32 => I,
+        Kind::F64 => D,
+        Kind::I64 => L,
+    };
+    made(masked::find(op)?, &[P, lanes], V)
 }
 
 /// Asks for lines of the cache, which need not be anybody's.
@@ -326,9 +376,11 @@ unsafe extern "C" fn bad_store_b1(
 
 /// Accesses of elements of a type, in lanes of a type: name, element, lane, kind of lanes.
 macro_rules! accesses {
-    ($($ty:literal $element:ty, $lane:ty, $kind:ident;)*) => {
-        fn access(name: &str) -> Option<Helper> {
-            $({
+    ($($of:ident $element:ty, $lane:ty, $kind:ident;)*) => {
+        fn access(op: MemoryOp) -> Option<Helper> {
+            match op.of {
+            Element::B1 => of_truths(op.access),
+            $(Element::$of => {
                 unsafe extern "C" fn ga(mask: u32, from: *const u8, o: &Lanes<i64>, out: &mut Lanes<$lane>) {
                     // SAFETY: generated code has checked the places.
                     *out = unsafe { gather(mask, from, |l| o[l] as isize, |x: $element| x as $lane) };
@@ -370,43 +422,41 @@ macro_rules! accesses {
                     // SAFETY: those are left out that are out of bounds.
                     unsafe { sc(mask & !bad, to, o, x) };
                 }
-                let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
-                if let Some(op) = name.strip_suffix($ty) {
-                    return match op {
-                        "ga_" => made(ga as *const () as usize, &[M, P, L], $kind),
-                        "gx_" => made(gx as *const () as usize, &[M, P, I], $kind),
-                        "gl_" => made(gl as *const () as usize, &[M, P, N], $kind),
-                        "ldm_" => made(ldm as *const () as usize, &[M, P], $kind),
-                        "bad_ld_" => made(bad_ld as *const () as usize, &[P, P, U, M, P, P, L, L], $kind),
-                        "sc_" => made(sc as *const () as usize, &[M, P, L, $kind], V),
-                        "stm_" => made(stm as *const () as usize, &[M, P, $kind], V),
-                        "bad_st_" => made(bad_st as *const () as usize, &[P, P, U, M, P, P, L, L, $kind], V),
-                        _ => None,
-                    };
+                match op.access {
+                    Access::LoadAt => made(ga as *const () as usize, &[M, P, L], $kind),
+                    Access::LoadIndexed => made(gx as *const () as usize, &[M, P, I], $kind),
+                    Access::LoadLine => made(gl as *const () as usize, &[M, P, N], $kind),
+                    Access::LoadSome => made(ldm as *const () as usize, &[M, P], $kind),
+                    Access::LoadChecked => made(bad_ld as *const () as usize, &[P, P, U, M, P, P, L, L], $kind),
+                    Access::StoreAt => made(sc as *const () as usize, &[M, P, L, $kind], V),
+                    Access::StoreSome => made(stm as *const () as usize, &[M, P, $kind], V),
+                    Access::StoreChecked => made(bad_st as *const () as usize, &[P, P, U, M, P, P, L, L, $kind], V),
+                    Access::Store if op.past_cache => past_cache(op),
+                    Access::Load | Access::Store => None,
                 }
             })*
-            None
+            }
         }
     };
 }
 
 accesses! {
-    "f32" f32, f32, F;
-    "f64" f64, f64, D;
-    "i32" i32, i32, I;
-    "i64" i64, i64, L;
-    "i8" i8, i32, I;
-    "u8" u8, i32, I;
-    "i16" i16, i32, I;
-    "u16" u16, i32, I;
+    F32 f32, f32, F;
+    F64 f64, f64, D;
+    I32 i32, i32, I;
+    I64 i64, i64, L;
+    I8 i8, i32, I;
+    U8 u8, i32, I;
+    I16 i16, i32, I;
+    U16 u16, i32, I;
 }
 
-/// What is done lane by lane: name, kinds and types of the arguments, what is given, the lane's expression.
+/// What is done lane by lane: the operation, kinds and types of the arguments, what is given, the lane's expression.
 macro_rules! lanewise {
-    ($($name:literal ($($arg:ident: $kind:ident $ty:ty),*) -> $gives:ident $out:ty { $lane:expr })*) => {
-        fn lane_by_lane(name: &str) -> Option<Helper> {
-            match name {
-                $($name => {
+    ($($op:ident ($($arg:ident: $kind:ident $ty:ty),*) -> $gives:ident $out:ty { $lane:expr })*) => {
+        fn lane_by_lane(op: LaneOp) -> Option<Helper> {
+            match op {
+                $(LaneOp::$op => {
                     extern "C" fn f($($arg: &Lanes<$ty>,)* out: &mut Lanes<$out>) {
                         for (l, out) in out.iter_mut().enumerate() {
                             $(let $arg = $arg[l];)*
@@ -415,7 +465,7 @@ macro_rules! lanewise {
                     }
                     Some(Helper { address: f as *const () as usize, args: vec![$($kind),*], gives: $gives })
                 })*
-                _ => by_one(name),
+                _ => None,
             }
         }
     };
@@ -423,48 +473,48 @@ macro_rules! lanewise {
 
 // Of lanes that nobody asked for any result does, but none may stop.
 lanewise! {
-    "div_i32" (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_div(b) } }
-    "div_u32" (a: I u32, b: I u32) -> I u32 { a.checked_div(b).unwrap_or(0) }
-    "rem_i32" (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_rem(b) } }
-    "rem_u32" (a: I u32, b: I u32) -> I u32 { a.checked_rem(b).unwrap_or(0) }
-    "div_i64" (a: L i64, b: L i64) -> L i64 { if b == 0 { 0 } else { a.wrapping_div(b) } }
-    "div_u64" (a: L u64, b: L u64) -> L u64 { a.checked_div(b).unwrap_or(0) }
-    "rem_i64" (a: L i64, b: L i64) -> L i64 { if b == 0 { 0 } else { a.wrapping_rem(b) } }
-    "rem_u64" (a: L u64, b: L u64) -> L u64 { a.checked_rem(b).unwrap_or(0) }
-    "mulhi_i32" (a: I i32, b: I i32) -> I i32 { ((i64::from(a) * i64::from(b)) >> 32) as i32 }
-    "mulhi_u32" (a: I u32, b: I u32) -> I u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }
-    "mulhi_i64" (a: L i64, b: L i64) -> L i64 { ((i128::from(a) * i128::from(b)) >> 64) as i64 }
-    "mulhi_u64" (a: L u64, b: L u64) -> L u64 { ((u128::from(a) * u128::from(b)) >> 64) as u64 }
-    "shl_i32" (a: I u32, n: I u32) -> I u32 { a.checked_shl(n).unwrap_or(0) }
-    "shr_u32" (a: I u32, n: I u32) -> I u32 { a.checked_shr(n).unwrap_or(0) }
-    "shr_i32" (a: I i32, n: I u32) -> I i32 { a >> n.min(31) }
-    "shl_i64" (a: L u64, n: L u64) -> L u64 { if n < 64 { a << n } else { 0 } }
-    "shr_u64" (a: L u64, n: L u64) -> L u64 { if n < 64 { a >> n } else { 0 } }
-    "shr_i64" (a: L i64, n: L u64) -> L i64 { a >> n.min(63) }
-    "clz_32" (a: I u32) -> I u32 { a.leading_zeros() }
-    "popc_32" (a: I u32) -> I u32 { a.count_ones() }
-    "brev_32" (a: I u32) -> I u32 { a.reverse_bits() }
-    "ffs_32" (a: I u32) -> I u32 { if a == 0 { 0 } else { a.trailing_zeros() + 1 } }
-    "clz_64" (a: L u64) -> I u32 { a.leading_zeros() }
-    "popc_64" (a: L u64) -> I u32 { a.count_ones() }
-    "ffs_64" (a: L u64) -> I u32 { if a == 0 { 0 } else { a.trailing_zeros() + 1 } }
-    "brev_64" (a: L u64) -> L u64 { a.reverse_bits() }
-    "f64_to_i32" (a: D f64) -> I i32 { if a.is_nan() { i32::MIN } else { a as i32 } }
-    "f64_to_u32" (a: D f64) -> I u32 { if a.is_nan() { 1 << 31 } else { a as u32 } }
-    "f64_to_i64" (a: D f64) -> L i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
-    "f64_to_u64" (a: D f64) -> L u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
-    "f32_to_i64" (a: F f32) -> L i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
-    "f32_to_u64" (a: F f32) -> L u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
-    "i64_to_f32" (a: L i64) -> F f32 { a as f32 }
-    "u64_to_f32" (a: L u64) -> F f32 { a as f32 }
-    "i64_to_f64" (a: L i64) -> D f64 { a as f64 }
-    "u64_to_f64" (a: L u64) -> D f64 { a as f64 }
-    "fma_f32" (a: F f32, b: F f32, c: F f32) -> F f32 { a.mul_add(b, c) }
-    "fma_f64" (a: D f64, b: D f64, c: D f64) -> D f64 { a.mul_add(b, c) }
+    DivI32 (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_div(b) } }
+    DivU32 (a: I u32, b: I u32) -> I u32 { a.checked_div(b).unwrap_or(0) }
+    RemI32 (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_rem(b) } }
+    RemU32 (a: I u32, b: I u32) -> I u32 { a.checked_rem(b).unwrap_or(0) }
+    DivI64 (a: L i64, b: L i64) -> L i64 { if b == 0 { 0 } else { a.wrapping_div(b) } }
+    DivU64 (a: L u64, b: L u64) -> L u64 { a.checked_div(b).unwrap_or(0) }
+    RemI64 (a: L i64, b: L i64) -> L i64 { if b == 0 { 0 } else { a.wrapping_rem(b) } }
+    RemU64 (a: L u64, b: L u64) -> L u64 { a.checked_rem(b).unwrap_or(0) }
+    MulhiI32 (a: I i32, b: I i32) -> I i32 { ((i64::from(a) * i64::from(b)) >> 32) as i32 }
+    MulhiU32 (a: I u32, b: I u32) -> I u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }
+    MulhiI64 (a: L i64, b: L i64) -> L i64 { ((i128::from(a) * i128::from(b)) >> 64) as i64 }
+    MulhiU64 (a: L u64, b: L u64) -> L u64 { ((u128::from(a) * u128::from(b)) >> 64) as u64 }
+    ShlI32 (a: I u32, n: I u32) -> I u32 { a.checked_shl(n).unwrap_or(0) }
+    ShrU32 (a: I u32, n: I u32) -> I u32 { a.checked_shr(n).unwrap_or(0) }
+    ShrI32 (a: I i32, n: I u32) -> I i32 { a >> n.min(31) }
+    ShlI64 (a: L u64, n: L u64) -> L u64 { if n < 64 { a << n } else { 0 } }
+    ShrU64 (a: L u64, n: L u64) -> L u64 { if n < 64 { a >> n } else { 0 } }
+    ShrI64 (a: L i64, n: L u64) -> L i64 { a >> n.min(63) }
+    Clz32 (a: I u32) -> I u32 { a.leading_zeros() }
+    Popc32 (a: I u32) -> I u32 { a.count_ones() }
+    Brev32 (a: I u32) -> I u32 { a.reverse_bits() }
+    Ffs32 (a: I u32) -> I u32 { if a == 0 { 0 } else { a.trailing_zeros() + 1 } }
+    Clz64 (a: L u64) -> I u32 { a.leading_zeros() }
+    Popc64 (a: L u64) -> I u32 { a.count_ones() }
+    Ffs64 (a: L u64) -> I u32 { if a == 0 { 0 } else { a.trailing_zeros() + 1 } }
+    Brev64 (a: L u64) -> L u64 { a.reverse_bits() }
+    F64ToI32 (a: D f64) -> I i32 { if a.is_nan() { i32::MIN } else { a as i32 } }
+    F64ToU32 (a: D f64) -> I u32 { if a.is_nan() { 1 << 31 } else { a as u32 } }
+    F64ToI64 (a: D f64) -> L i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
+    F64ToU64 (a: D f64) -> L u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
+    F32ToI64 (a: F f32) -> L i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
+    F32ToU64 (a: F f32) -> L u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
+    I64ToF32 (a: L i64) -> F f32 { a as f32 }
+    U64ToF32 (a: L u64) -> F f32 { a as f32 }
+    I64ToF64 (a: L i64) -> D f64 { a as f64 }
+    U64ToF64 (a: L u64) -> D f64 { a as f64 }
+    FmaF32 (a: F f32, b: F f32, c: F f32) -> F f32 { a.mul_add(b, c) }
+    FmaF64 (a: D f64, b: D f64, c: D f64) -> D f64 { a.mul_add(b, c) }
 }
 
-/// Lanes divided by one number. The text has none that is 0, and a panic would end the process.
-fn by_one(name: &str) -> Option<Helper> {
+/// Lanes divided by one number. Kernels have none that is 0, and a panic would end the process.
+fn by_one(op: LaneOp) -> Option<Helper> {
     extern "C" fn div_i(a: &Lanes<i32>, n: i32, out: &mut Lanes<i32>) {
         *out = a.map(|a| if n == 0 { 0 } else { a.wrapping_div(n) });
     }
@@ -480,34 +530,32 @@ fn by_one(name: &str) -> Option<Helper> {
     extern "C" fn rsqrt(a: &Lanes<f32>, out: &mut Lanes<f32>) {
         reciprocal::rsqrt_lanes(a, out);
     }
-    let made = |address, args: &[Arg], gives| Some(Helper { address, args: args.to_vec(), gives });
-    match name {
-        "div_by_i32" => made(div_i as *const () as usize, &[I, N], I),
-        "div_by_u32" => made(div_u as *const () as usize, &[I, U], I),
-        "rem_by_i32" => made(rem_i as *const () as usize, &[I, N], I),
-        "rem_by_u32" => made(rem_u as *const () as usize, &[I, U], I),
-        "rsqrt_f32" => made(rsqrt as *const () as usize, &[F], F),
+    match op {
+        LaneOp::DivByI32 => made(div_i as *const () as usize, &[I, N], I),
+        LaneOp::DivByU32 => made(div_u as *const () as usize, &[I, U], I),
+        LaneOp::RemByI32 => made(rem_i as *const () as usize, &[I, N], I),
+        LaneOp::RemByU32 => made(rem_u as *const () as usize, &[I, U], I),
+        LaneOp::RsqrtF32 => made(rsqrt as *const () as usize, &[F], F),
         _ => None,
     }
 }
 
-/// A math function in the processor's widest vectors, where these are wide enough for a call to be worth it. The text has each as well.
-fn math(name: &str) -> Option<Helper> {
-    let (name, kind) = name.strip_prefix("math_")?.rsplit_once('_')?;
-    let math = *MathFn::ALL.iter().find(|math| math.name() == name)?;
-    let (address, kind) = match kind {
-        "f32" => (lanes::sixteen_floats(math)?, F),
-        _ => (lanes::sixteen_doubles(math)?, D),
+/// A math function in the processor's widest vectors, where these are wide enough for a call to be worth it. Kernels have each as well.
+fn of_math(math: MathFn, kind: Kind) -> Option<Helper> {
+    let (address, lanes) = match kind {
+        Kind::F32 => (lanes::sixteen_floats(math)?, F),
+        Kind::F64 => (lanes::sixteen_doubles(math)?, D),
+        Kind::I32 | Kind::I64 => return None,
     };
-    Some(Helper { address, args: vec![kind.clone(); math.arity()], gives: kind })
+    Some(Helper { address, args: vec![lanes.clone(); math.arity()], gives: lanes })
 }
 
 /// A function of numbers for each lane of a mask; the others stay.
-fn each(name: &str) -> Option<Helper> {
+fn each(op: LaneOp) -> Option<Helper> {
     macro_rules! each {
-        ($($name:literal $ty:ty, $kind:ident, ($($arg:ident),*);)*) => {
-            match name {
-                $($name => {
+        ($($op:ident $ty:ty, $kind:ident, ($($arg:ident),*);)*) => {
+            match op {
+                $(LaneOp::$op => {
                     type Function = extern "C" fn($(each!(@ $arg $ty)),*) -> $ty;
                     extern "C" fn f(mask: u32, f: Function, $($arg: &Lanes<$ty>,)* out: &mut Lanes<$ty>) {
                         for l in 0..16 {
@@ -525,11 +573,11 @@ fn each(name: &str) -> Option<Helper> {
         (# $arg:ident $kind:ident) => { $kind };
     }
     each! {
-        "each1_f32" f32, F, (a);
-        "each2_f32" f32, F, (a, b);
-        "each3_f32" f32, F, (a, b, c);
-        "each1_f64" f64, D, (a);
-        "each2_f64" f64, D, (a, b);
-        "each3_f64" f64, D, (a, b, c);
+        Each1F32 f32, F, (a);
+        Each2F32 f32, F, (a, b);
+        Each3F32 f32, F, (a, b, c);
+        Each1F64 f64, D, (a);
+        Each2F64 f64, D, (a, b);
+        Each3F64 f64, D, (a, b, c);
     }
 }

@@ -1,57 +1,56 @@
-//! What the text does with lanes: an instruction a vector where the machine has one, else a helper for all 16.
+//! Operations of lanes: an instruction a vector where the machine has one, else a helper for all 16.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::emit::Emitter;
-use super::parse::{Expr, Kind, Ty};
+use super::helpers::Callee;
 use super::scalar::{float_cc, int_cc};
-use super::value::{At, Mask, Num, Parts, Val};
+use super::value::{At, Mask, Num, Parts, Val, Vectors, clif_type};
 use super::{Result, bad};
 use crate::back::cpu::abi::site::FAR;
+use crate::back::lane::table::{Kind, LaneOp, Op};
+use crate::back::lane::tree::{Binary, Expr, FunctionId};
+use crate::back::lane::types::{Operand, Ty};
 
-/// The lanes that a name ends with; `true` where they are unsigned.
-fn suffix(name: &str) -> Option<(&str, Kind, bool)> {
-    let (op, end) = name.rsplit_once('_')?;
-    Some(match end {
-        "f32" => (op, Kind::F32, false),
-        "f64" => (op, Kind::F64, false),
-        "i32" => (op, Kind::I32, false),
-        "u32" => (op, Kind::I32, true),
-        "i64" => (op, Kind::I64, false),
-        "u64" => (op, Kind::I64, true),
-        _ => return None,
-    })
-}
-
-impl<'t> Emitter<'_, 't, '_> {
-    pub(super) fn call(&mut self, name: &str, args: &[Expr<'t>]) -> Result<Val> {
-        if let Some(value) = self.call_scalar(name, args)? {
-            return Ok(value);
+impl<'k> Emitter<'k, '_> {
+    /// An operation of the table.
+    pub(super) fn operation(&mut self, op: Op, args: &'k [Expr]) -> Result<Val> {
+        if let Op::Number(op) = op {
+            return self.number(op, args);
         }
+        let values = self.all(args)?;
+        match op {
+            Op::Lanes(op) => self.lanes(op, &values),
+            Op::Memory(op) => self.access(op, &values),
+            Op::Number(_) | Op::Atomic(_) | Op::Fault(_) => self.call_helper(Callee::Op(op), &values),
+        }
+    }
+
+    /// A call of one of the kernel's functions: in the processor's widest vectors, where this process has it so.
+    pub(super) fn function(&mut self, id: FunctionId, args: &'k [Expr]) -> Result<Val> {
+        let values = self.all(args)?;
+        let kernel = self.kernel;
+        match kernel.function(id).math.map(|(math, kind)| Callee::Math(math, kind)) {
+            Some(callee) if callee.is_there() => self.call_helper(callee, &values),
+            _ => self.inline(id, values),
+        }
+    }
+
+    /// What operands are.
+    fn all(&mut self, args: &'k [Expr]) -> Result<Vec<Val>> {
         let mut values = Vec::with_capacity(args.len());
         for (i, arg) in args.iter().enumerate() {
             // Of a fault at a place its lanes are told twice, mostly by the same words.
-            let same = args[..i].iter().position(|before| before == arg);
-            let value = match (same.and_then(|i| values.get(i)), arg) {
-                (Some(value), Expr::Call(..)) => Val::clone(value),
-                _ => self.eval(arg)?,
+            let is_call = matches!(arg, Expr::Op(..) | Expr::Call(..) | Expr::Host(_));
+            let same = if is_call { args[..i].iter().position(|before| before == arg) } else { None };
+            let value = match same.and_then(|i| values.get(i)) {
+                Some(value) => Val::clone(value),
+                None => self.eval(arg)?,
             };
             values.push(value);
         }
-        if let Some(value) = self.call_lanes(name, &values)? {
-            return Ok(value);
-        }
-        if let Some(value) = self.call_memory(name, &values)? {
-            return Ok(value);
-        }
-        if let Some(value) = self.call_helper(name, &values)? {
-            return Ok(value);
-        }
-        match self.inline(name, values)? {
-            Some(value) => Ok(value),
-            None => Err(bad(format!("`{name}`"))),
-        }
+        Ok(values)
     }
 
     pub(super) fn each(
@@ -164,7 +163,7 @@ impl<'t> Emitter<'_, 't, '_> {
         self.b.ins().bitselect(mask, a, b)
     }
 
-    fn compare_lanes(&mut self, op: &str, kind: Kind, unsigned: bool, a: &Parts, b: &Parts) -> Mask {
+    fn compare_lanes(&mut self, op: Binary, kind: Kind, unsigned: bool, a: &Parts, b: &Parts) -> Mask {
         let found = self.each2(kind, a, b, |e, a, b| match kind.is_float() {
             true => e.b.ins().fcmp(float_cc(op), a, b),
             false => e.b.ins().icmp(int_cc(op, !unsigned), a, b),
@@ -334,318 +333,439 @@ impl<'t> Emitter<'_, 't, '_> {
         size_ok.then(|| lane(0))
     }
 
-    fn shifted(&mut self, name: &str, kind: Kind, a: &Parts, b: &Parts) -> Result<Option<Val>> {
-        let count = kind.count();
-        let bits: u64 = if count == 4 { 32 } else { 64 };
+    /// Shifted by what is known and the same for all; else by a helper.
+    fn shifted(&mut self, op: LaneOp, args: &[Val]) -> Result<Val> {
+        let kind = match op.gives() {
+            Operand::Lanes(kind) => kind,
+            _ => return Err(bad("a shift of something else")),
+        };
+        let [a, b] = self.operands(args, kind)?;
+        let bits: u64 = if kind == Kind::I32 { 32 } else { 64 };
         // 64-bit lanes are two in a vector.
-        let Some(n) = self.same_known(b, count) else { return Ok(None) };
-        let (op, most) = (&name[..5], bits as i64 - 1);
-        let parts = if n >= bits && op != "shr_i" {
+        let Some(n) = self.same_known(&b, kind.count()) else {
+            return self.call_helper(Callee::Op(Op::Lanes(op)), args);
+        };
+        let is_signed = matches!(op, LaneOp::ShrI32 | LaneOp::ShrI64);
+        let parts = if n >= bits && !is_signed {
             self.known_lanes(kind, 0)
         } else {
-            let n = n.min(most as u64) as i64;
-            self.each(kind, a, |e, v| match op {
-                "shl_i" => e.b.ins().ishl_imm_s(v, n),
-                "shr_u" => e.b.ins().ushr_imm_s(v, n),
+            let n = n.min(bits - 1) as i64;
+            self.each(kind, &a, |e, v| match op {
+                LaneOp::ShlI32 | LaneOp::ShlI64 => e.b.ins().ishl_imm_s(v, n),
+                LaneOp::ShrU32 | LaneOp::ShrU64 => e.b.ins().ushr_imm_s(v, n),
                 _ => e.b.ins().sshr_imm_s(v, n),
             })
         };
-        Ok(Some(Val::Lanes(kind, parts)))
+        Ok(Val::Lanes(kind, parts))
     }
 
-    fn call_lanes(&mut self, name: &str, args: &[Val]) -> Result<Option<Val>> {
+    /// Operands that are all lanes of a kind.
+    fn operands<const N: usize>(&mut self, args: &[Val], kind: Kind) -> Result<[Parts; N]> {
+        let args: &[Val; N] = args.try_into().map_err(|_| bad("another number of operands"))?;
+        let mut all = Vec::with_capacity(N);
+        for arg in args {
+            all.push(self.as_lanes(arg, kind)?);
+        }
+        all.try_into().map_err(|_| bad("another number of operands"))
+    }
+
+    /// An operation of one operand's vectors, one by one.
+    fn one(
+        &mut self,
+        args: &[Val],
+        (from, to): (Kind, Kind),
+        make: impl FnMut(&mut Self, clif::Value) -> clif::Value,
+    ) -> Result<Val> {
+        let [a] = self.operands(args, from)?;
+        Ok(Val::Lanes(to, self.each(from, &a, make)))
+    }
+
+    /// An operation of two operands' vectors, one by one.
+    fn two(
+        &mut self,
+        args: &[Val],
+        kind: Kind,
+        make: impl FnMut(&mut Self, clif::Value, clif::Value) -> clif::Value,
+    ) -> Result<Val> {
+        let [a, b] = self.operands(args, kind)?;
+        Ok(Val::Lanes(kind, self.each2(kind, &a, &b, make)))
+    }
+
+    fn compared(&mut self, args: &[Val], op: Binary, kind: Kind, unsigned: bool) -> Result<Val> {
+        let [a, b] = self.operands(args, kind)?;
+        Ok(Val::Mask(self.compare_lanes(op, kind, unsigned, &a, &b)))
+    }
+
+    /// The smaller or the larger one of 64-bit integers, which no instruction gives.
+    fn least_long(&mut self, args: &[Val], unsigned: bool, max: bool) -> Result<Val> {
+        let [a, b] = self.operands(args, Kind::I64)?;
+        let less = self.compare_lanes(Binary::Lt, Kind::I64, unsigned, &a, &b);
+        let (a, b) = if max { (b, a) } else { (a, b) };
+        Ok(Val::Lanes(Kind::I64, self.select(Kind::I64, less, &a, &b)))
+    }
+
+    fn selected(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let [m, a, b] = args else { return Err(bad("another number of operands")) };
+        let (m, a, b) = (self.as_mask(m)?, self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
+        Ok(Val::Lanes(kind, self.select(kind, m, &a, &b)))
+    }
+
+    fn splatted(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let [a] = args else { return Err(bad("another number of operands")) };
+        let num = self.as_num(a)?;
+        Ok(Val::Lanes(kind, self.splat(kind, &num)?))
+    }
+
+    fn lined(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let [first, step] = args else { return Err(bad("another number of operands")) };
+        let (first, step) = (self.as_num(first)?, self.as_num(step)?);
+        Ok(Val::Lanes(kind, self.line(kind, &first, &step)?))
+    }
+
+    /// One or zero, by a mask.
+    fn ones(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let [m] = args else { return Err(bad("another number of operands")) };
+        let m = self.as_mask(m)?;
+        let one = if kind.is_float() { self.floats(kind, 1.0) } else { self.known_lanes(kind, 1) };
+        let zero = self.known_lanes(kind, 0);
+        Ok(Val::Lanes(kind, self.select(kind, m, &one, &zero)))
+    }
+
+    fn is_set(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let ([a], zero) = (self.operands(args, kind)?, self.known_lanes(kind, 0));
+        Ok(Val::Mask(self.compare_lanes(Binary::Ne, kind, false, &a, &zero)))
+    }
+
+    /// Wrapped to fewer bits.
+    fn fitted(&mut self, args: &[Val], bits: i64, signed: bool) -> Result<Val> {
+        let kind = Kind::I32;
+        if signed {
+            return self.one(args, (kind, kind), |e, v| {
+                let high = e.b.ins().ishl_imm_s(v, 32 - bits);
+                e.b.ins().sshr_imm_s(high, 32 - bits)
+            });
+        }
+        let ([a], low) = (self.operands(args, kind)?, self.known_lanes(kind, (1 << bits) - 1));
+        Ok(Val::Lanes(kind, self.each2(kind, &a, &low, |e, a, b| e.b.ins().band(a, b))))
+    }
+
+    fn fused(&mut self, op: LaneOp, args: &[Val], kind: Kind) -> Result<Val> {
+        if !self.known.has_fma {
+            return self.call_helper(Callee::Op(Op::Lanes(op)), args);
+        }
+        let [a, b, c] = self.operands(args, kind)?;
+        let mut all = a;
+        for i in 0..kind.count() {
+            all[i] = self.b.ins().fma(a[i], b[i], c[i]);
+        }
+        Ok(Val::Lanes(kind, all))
+    }
+
+    fn one_lane(&mut self, args: &[Val], of: Kind) -> Result<Val> {
+        let [a, lane] = args else { return Err(bad("another number of operands")) };
+        let (a, lane) = (self.as_lanes(a, of)?, self.as_num(lane)?);
+        let slot = self.room(0, if of.count() == 4 { 64 } else { 128 });
+        self.keep(of, &a, slot);
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        let at = Num { at: At::Value(at), ty: Ty::Ptr(of.scalar().into()) };
+        let at = self.binary(Binary::Add, &at, &lane)?;
+        let at = self.value(&at);
+        let v = self.b.ins().load(clif_type(&of.scalar()), super::emit::free(), at, 0);
+        Ok(Val::Num(Num { at: At::Value(v), ty: of.scalar() }))
+    }
+
+    /// Lanes of 32 bits as doubles.
+    fn as_doubles(&mut self, args: &[Val], signed: bool) -> Result<Val> {
+        let [a] = self.operands(args, Kind::I32)?;
+        let all = self.widened(&a, |e, v, high| {
+            let v = if high { e.high_half_first(v, types::I32X4) } else { v };
+            if signed {
+                let wide = e.b.ins().swiden_low(v);
+                e.b.ins().fcvt_from_sint(types::F64X2, wide)
+            } else {
+                let wide = e.b.ins().uwiden_low(v);
+                e.b.ins().fcvt_from_uint(types::F64X2, wide)
+            }
+        });
+        Ok(Val::Lanes(Kind::F64, all))
+    }
+
+    /// Lanes that are not below one number, unsigned.
+    fn past(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let [o, limit] = args else { return Err(bad("another number of operands")) };
+        let (o, limit) = (self.as_lanes(o, kind)?, self.as_num(limit)?);
+        let limit = self.splat(kind, &limit)?;
+        Ok(Val::Mask(self.compare_lanes(Binary::Ge, kind, true, &o, &limit)))
+    }
+
+    fn far(&mut self, args: &[Val]) -> Result<Val> {
+        let kind = Kind::I64;
+        let [index, reach, size] = args else { return Err(bad("another number of operands")) };
+        let (index, reach, size) = (self.as_lanes(index, kind)?, self.as_num(reach)?, self.as_num(size)?);
+        let twice = self.binary(Binary::Add, &reach, &reach)?;
+        let (reach, twice, size) = (self.splat(kind, &reach)?, self.splat(kind, &twice)?, self.splat(kind, &size)?);
+        let sum = self.each2(kind, &index, &reach, |e, a, b| e.b.ins().iadd(a, b));
+        let near = self.compare_lanes(Binary::Le, kind, true, &sum, &twice);
+        let at = self.each2(kind, &index, &size, |e, a, b| e.b.ins().imul(a, b));
+        let far = self.known_lanes(kind, FAR as u64);
+        Ok(Val::Lanes(kind, self.select(kind, near, &at, &far)))
+    }
+
+    fn truths(&mut self, args: &[Val]) -> Result<Val> {
+        let [a] = args else { return Err(bad("another number of operands")) };
+        let num = self.as_num(a)?;
+        Ok(Val::Mask(match num.at {
+            At::Known(n) => Mask::Known(if n != 0 { 0xffff } else { 0 }),
+            At::Value(_) => {
+                let num = self.converted(&num, &Ty::Bool)?;
+                let v = self.value(&num);
+                let all = self.b.ins().bmask(types::I32, v);
+                Mask::Lanes([self.b.ins().splat(types::I32X4, all); 4])
+            }
+        }))
+    }
+
+    fn selected_mask(&mut self, args: &[Val]) -> Result<Val> {
+        let [m, a, b] = args else { return Err(bad("another number of operands")) };
+        let (m, a, b) = (self.as_mask(m)?, self.as_mask(a)?, self.as_mask(b)?);
+        let rest = self.mask_not(m);
+        let (a, b) = (self.mask_op(Binary::And, m, a), self.mask_op(Binary::And, rest, b));
+        Ok(Val::Mask(self.mask_op(Binary::Or, a, b)))
+    }
+
+    /// An operation of lanes.
+    fn lanes(&mut self, op: LaneOp, args: &[Val]) -> Result<Val> {
         use Kind::{F32, F64, I32, I64};
-        let lanes = |kind, parts| Ok(Some(Val::Lanes(kind, parts)));
-        let mask = |mask| Ok(Some(Val::Mask(mask)));
-        match (name, args) {
-            ("splat_b1", [a]) => {
-                let num = self.as_num(a)?;
-                return mask(match num.at {
-                    At::Known(n) => Mask::Known(if n != 0 { 0xffff } else { 0 }),
-                    At::Value(_) => {
-                        let num = self.converted(&num, &Ty::Bool)?;
-                        let v = self.value(&num);
-                        let all = self.b.ins().bmask(types::I32, v);
-                        Mask::Lanes([self.b.ins().splat(types::I32X4, all); 4])
-                    }
+        use LaneOp as L;
+        match op {
+            L::SplatF32 => self.splatted(args, F32),
+            L::SplatF64 => self.splatted(args, F64),
+            L::SplatI32 => self.splatted(args, I32),
+            L::SplatI64 => self.splatted(args, I64),
+            L::SplatB1 => self.truths(args),
+            L::LineI32 => self.lined(args, I32),
+            L::LineI64 => self.lined(args, I64),
+            L::AddF32 => self.two(args, F32, |e, a, b| e.b.ins().fadd(a, b)),
+            L::AddF64 => self.two(args, F64, |e, a, b| e.b.ins().fadd(a, b)),
+            L::AddI32 => self.two(args, I32, |e, a, b| e.b.ins().iadd(a, b)),
+            L::AddI64 => self.two(args, I64, |e, a, b| e.b.ins().iadd(a, b)),
+            L::SubF32 => self.two(args, F32, |e, a, b| e.b.ins().fsub(a, b)),
+            L::SubF64 => self.two(args, F64, |e, a, b| e.b.ins().fsub(a, b)),
+            L::SubI32 => self.two(args, I32, |e, a, b| e.b.ins().isub(a, b)),
+            L::SubI64 => self.two(args, I64, |e, a, b| e.b.ins().isub(a, b)),
+            L::MulF32 => self.two(args, F32, |e, a, b| e.b.ins().fmul(a, b)),
+            L::MulF64 => self.two(args, F64, |e, a, b| e.b.ins().fmul(a, b)),
+            L::MulI32 => self.two(args, I32, |e, a, b| e.b.ins().imul(a, b)),
+            L::MulI64 => self.two(args, I64, |e, a, b| e.b.ins().imul(a, b)),
+            L::DivF32 => self.two(args, F32, |e, a, b| e.b.ins().fdiv(a, b)),
+            L::DivF64 => self.two(args, F64, |e, a, b| e.b.ins().fdiv(a, b)),
+            L::FmaF32 => self.fused(op, args, F32),
+            L::FmaF64 => self.fused(op, args, F64),
+            L::Min2F32 => self.two(args, F32, |e, a, b| e.min2(F32, false, a, b)),
+            L::Min2F64 => self.two(args, F64, |e, a, b| e.min2(F64, false, a, b)),
+            L::Max2F32 => self.two(args, F32, |e, a, b| e.min2(F32, true, a, b)),
+            L::Max2F64 => self.two(args, F64, |e, a, b| e.min2(F64, true, a, b)),
+            L::FminF32 | L::FmaxF32 => {
+                let [a, b] = self.operands(args, F32)?;
+                Ok(Val::Lanes(F32, self.float_min(F32, op == L::FmaxF32, &a, &b)))
+            }
+            L::FminF64 | L::FmaxF64 => {
+                let [a, b] = self.operands(args, F64)?;
+                Ok(Val::Lanes(F64, self.float_min(F64, op == L::FmaxF64, &a, &b)))
+            }
+            L::CopysignF32 | L::CopysignF64 => {
+                let kind = if op == L::CopysignF32 { F32 } else { F64 };
+                let ([a, b], sign) = (self.operands(args, kind)?, self.floats(kind, -0.0)[0]);
+                Ok(Val::Lanes(kind, self.each2(kind, &a, &b, |e, a, b| e.b.ins().bitselect(sign, b, a))))
+            }
+            L::NegF32 => self.one(args, (F32, F32), |e, v| e.b.ins().fneg(v)),
+            L::NegF64 => self.one(args, (F64, F64), |e, v| e.b.ins().fneg(v)),
+            L::NegI32 => self.one(args, (I32, I32), |e, v| e.b.ins().ineg(v)),
+            L::NegI64 => self.one(args, (I64, I64), |e, v| e.b.ins().ineg(v)),
+            L::FabsF32 => self.one(args, (F32, F32), |e, v| e.b.ins().fabs(v)),
+            L::FabsF64 => self.one(args, (F64, F64), |e, v| e.b.ins().fabs(v)),
+            L::SqrtF32 => self.one(args, (F32, F32), |e, v| e.b.ins().sqrt(v)),
+            L::SqrtF64 => self.one(args, (F64, F64), |e, v| e.b.ins().sqrt(v)),
+            L::RsqrtF32 if self.known.has_estimate => self.call_helper(Callee::Op(Op::Lanes(op)), args),
+            L::RsqrtF32 => {
+                let ([a], one) = (self.operands(args, F32)?, self.floats(F32, 1.0));
+                let all = self.each2(F32, &one, &a, |e, one, v| {
+                    let root = e.b.ins().sqrt(v);
+                    e.b.ins().fdiv(one, root)
                 });
+                Ok(Val::Lanes(F32, all))
             }
-            ("select_b1", [m, a, b]) => {
-                let (m, a, b) = (self.as_mask(m)?, self.as_mask(a)?, self.as_mask(b)?);
-                let rest = self.mask_not(m);
-                let (a, b) = (self.mask_op("&", m, a), self.mask_op("&", rest, b));
-                return mask(self.mask_op("|", a, b));
+            L::RintF32 => self.one(args, (F32, F32), |e, v| e.b.ins().nearest(v)),
+            L::RintF64 => self.one(args, (F64, F64), |e, v| e.b.ins().nearest(v)),
+            L::FloorF32 => self.one(args, (F32, F32), |e, v| e.b.ins().floor(v)),
+            L::FloorF64 => self.one(args, (F64, F64), |e, v| e.b.ins().floor(v)),
+            L::CeilF32 => self.one(args, (F32, F32), |e, v| e.b.ins().ceil(v)),
+            L::CeilF64 => self.one(args, (F64, F64), |e, v| e.b.ins().ceil(v)),
+            L::TruncF32 => self.one(args, (F32, F32), |e, v| e.b.ins().trunc(v)),
+            L::TruncF64 => self.one(args, (F64, F64), |e, v| e.b.ins().trunc(v)),
+            L::ScaleF32 | L::ScaleF64 => {
+                let kind = if op == L::ScaleF32 { F32 } else { F64 };
+                let [p, n] = self.operands(args, kind)?;
+                Ok(Val::Lanes(kind, self.scale(kind, &p, &n)))
             }
-            ("outside", [o, limit]) => {
-                let (o, limit) = (self.as_lanes(o, I64)?, self.as_num(limit)?);
-                let limit = self.splat(I64, &limit)?;
-                return mask(self.compare_lanes("ge", I64, true, &o, &limit));
+            L::MantissaF32 => {
+                let [a] = self.operands(args, F32)?;
+                Ok(Val::Lanes(F32, self.split(&a).1))
             }
-            ("outside_x", [i, count]) => {
-                let (i, count) = (self.as_lanes(i, I32)?, self.as_num(count)?);
-                let count = self.splat(I32, &count)?;
-                return mask(self.compare_lanes("ge", I32, true, &i, &count));
+            // The exponent of what its mantissa is given of.
+            L::ExponentF32 => {
+                let [a, _] = self.operands(args, F32)?;
+                Ok(Val::Lanes(F32, self.split(&a).0))
             }
-            ("far_v", [index, reach, size]) => {
-                let (index, reach, size) = (self.as_lanes(index, I64)?, self.as_num(reach)?, self.as_num(size)?);
-                let twice = self.binary("+", &reach, &reach)?;
-                let (reach, twice, size) =
-                    (self.splat(I64, &reach)?, self.splat(I64, &twice)?, self.splat(I64, &size)?);
-                let sum = self.each2(I64, &index, &reach, |e, a, b| e.b.ins().iadd(a, b));
-                let near = self.compare_lanes("le", I64, true, &sum, &twice);
-                let at = self.each2(I64, &index, &size, |e, a, b| e.b.ins().imul(a, b));
-                let far = self.known_lanes(I64, FAR as u64);
-                return lanes(I64, self.select(I64, near, &at, &far));
-            }
-            ("widen_i32", [a]) => {
-                let a = self.as_lanes(a, I32)?;
+            L::AndI32 => self.two(args, I32, |e, a, b| e.b.ins().band(a, b)),
+            L::AndI64 => self.two(args, I64, |e, a, b| e.b.ins().band(a, b)),
+            L::OrI32 => self.two(args, I32, |e, a, b| e.b.ins().bor(a, b)),
+            L::OrI64 => self.two(args, I64, |e, a, b| e.b.ins().bor(a, b)),
+            L::XorI32 => self.two(args, I32, |e, a, b| e.b.ins().bxor(a, b)),
+            L::XorI64 => self.two(args, I64, |e, a, b| e.b.ins().bxor(a, b)),
+            L::NotI32 => self.one(args, (I32, I32), |e, v| e.b.ins().bnot(v)),
+            L::NotI64 => self.one(args, (I64, I64), |e, v| e.b.ins().bnot(v)),
+            L::ShlI32 | L::ShlI64 | L::ShrU32 | L::ShrU64 | L::ShrI32 | L::ShrI64 => self.shifted(op, args),
+            L::MinI32 => self.two(args, I32, |e, a, b| e.b.ins().smin(a, b)),
+            L::MaxI32 => self.two(args, I32, |e, a, b| e.b.ins().smax(a, b)),
+            L::MinU32 => self.two(args, I32, |e, a, b| e.b.ins().umin(a, b)),
+            L::MaxU32 => self.two(args, I32, |e, a, b| e.b.ins().umax(a, b)),
+            L::MinI64 => self.least_long(args, false, false),
+            L::MaxI64 => self.least_long(args, false, true),
+            L::MinU64 => self.least_long(args, true, false),
+            L::MaxU64 => self.least_long(args, true, true),
+            L::FitI8 => self.fitted(args, 8, true),
+            L::FitU8 => self.fitted(args, 8, false),
+            L::FitI16 => self.fitted(args, 16, true),
+            L::FitU16 => self.fitted(args, 16, false),
+            L::EqF32 => self.compared(args, Binary::Eq, F32, false),
+            L::EqF64 => self.compared(args, Binary::Eq, F64, false),
+            L::EqI32 | L::EqU32 => self.compared(args, Binary::Eq, I32, false),
+            L::EqI64 | L::EqU64 => self.compared(args, Binary::Eq, I64, false),
+            L::NeF32 => self.compared(args, Binary::Ne, F32, false),
+            L::NeF64 => self.compared(args, Binary::Ne, F64, false),
+            L::NeI32 | L::NeU32 => self.compared(args, Binary::Ne, I32, false),
+            L::NeI64 | L::NeU64 => self.compared(args, Binary::Ne, I64, false),
+            L::LtF32 => self.compared(args, Binary::Lt, F32, false),
+            L::LtF64 => self.compared(args, Binary::Lt, F64, false),
+            L::LtI32 | L::LtU32 => self.compared(args, Binary::Lt, I32, op == L::LtU32),
+            L::LtI64 | L::LtU64 => self.compared(args, Binary::Lt, I64, op == L::LtU64),
+            L::LeF32 => self.compared(args, Binary::Le, F32, false),
+            L::LeF64 => self.compared(args, Binary::Le, F64, false),
+            L::LeI32 | L::LeU32 => self.compared(args, Binary::Le, I32, op == L::LeU32),
+            L::LeI64 | L::LeU64 => self.compared(args, Binary::Le, I64, op == L::LeU64),
+            L::GtF32 => self.compared(args, Binary::Gt, F32, false),
+            L::GtF64 => self.compared(args, Binary::Gt, F64, false),
+            L::GtI32 | L::GtU32 => self.compared(args, Binary::Gt, I32, op == L::GtU32),
+            L::GtI64 | L::GtU64 => self.compared(args, Binary::Gt, I64, op == L::GtU64),
+            L::GeF32 => self.compared(args, Binary::Ge, F32, false),
+            L::GeF64 => self.compared(args, Binary::Ge, F64, false),
+            L::GeI32 | L::GeU32 => self.compared(args, Binary::Ge, I32, op == L::GeU32),
+            L::GeI64 | L::GeU64 => self.compared(args, Binary::Ge, I64, op == L::GeU64),
+            L::SelectF32 => self.selected(args, F32),
+            L::SelectF64 => self.selected(args, F64),
+            L::SelectI32 => self.selected(args, I32),
+            L::SelectI64 => self.selected(args, I64),
+            L::SelectB1 => self.selected_mask(args),
+            L::WidenI32 => {
+                let [a] = self.operands(args, I32)?;
                 let all = self
                     .widened(&a, |e, v, high| if high { e.b.ins().swiden_high(v) } else { e.b.ins().swiden_low(v) });
-                return lanes(I64, all);
+                Ok(Val::Lanes(I64, all))
             }
-            ("widen_u32", [a]) => {
-                let a = self.as_lanes(a, I32)?;
+            L::WidenU32 => {
+                let [a] = self.operands(args, I32)?;
                 let all = self
                     .widened(&a, |e, v, high| if high { e.b.ins().uwiden_high(v) } else { e.b.ins().uwiden_low(v) });
-                return lanes(I64, all);
+                Ok(Val::Lanes(I64, all))
             }
-            ("narrow_i64", [a]) => {
-                let a = self.as_lanes(a, I64)?;
-                return lanes(I32, self.narrowed(&a, |e, a, b| e.low_halves(a, b, types::I32X4)));
+            L::NarrowI64 => {
+                let [a] = self.operands(args, I64)?;
+                Ok(Val::Lanes(I32, self.narrowed(&a, |e, a, b| e.low_halves(a, b, types::I32X4))))
             }
-            ("f32_to_f64", [a]) => {
-                let a = self.as_lanes(a, F32)?;
+            L::F32ToF64 => {
+                let [a] = self.operands(args, F32)?;
                 let all = self.widened(&a, |e, v, high| {
                     let v = if high { e.high_half_first(v, types::F32X4) } else { v };
                     e.b.ins().fvpromote_low(v)
                 });
-                return lanes(F64, all);
+                Ok(Val::Lanes(F64, all))
             }
-            ("f64_to_f32", [a]) => {
-                let a = self.as_lanes(a, F64)?;
+            L::F64ToF32 => {
+                let [a] = self.operands(args, F64)?;
                 let all = self.narrowed(&a, |e, a, b| {
                     let (a, b) = (e.b.ins().fvdemote(a), e.b.ins().fvdemote(b));
                     e.shuffled(a, b, [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23], types::F32X4)
                 });
-                return lanes(F32, all);
+                Ok(Val::Lanes(F32, all))
             }
-            ("i32_to_f32" | "u32_to_f32", [a]) => {
-                let a = self.as_lanes(a, I32)?;
-                return lanes(
-                    F32,
-                    self.each(I32, &a, |e, v| match name {
-                        "i32_to_f32" => e.b.ins().fcvt_from_sint(types::F32X4, v),
-                        _ => e.b.ins().fcvt_from_uint(types::F32X4, v),
-                    }),
-                );
-            }
-            ("i32_to_f64" | "u32_to_f64", [a]) => {
-                let a = self.as_lanes(a, I32)?;
-                let all = self.widened(&a, |e, v, high| {
-                    let v = if high { e.high_half_first(v, types::I32X4) } else { v };
-                    if name == "i32_to_f64" {
-                        let wide = e.b.ins().swiden_low(v);
-                        e.b.ins().fcvt_from_sint(types::F64X2, wide)
-                    } else {
-                        let wide = e.b.ins().uwiden_low(v);
-                        e.b.ins().fcvt_from_uint(types::F64X2, wide)
-                    }
-                });
-                return lanes(F64, all);
-            }
-            ("f32_to_i32" | "f32_to_u32", [a]) => {
-                let a = self.as_lanes(a, F32)?;
-                return lanes(
-                    I32,
-                    self.each(F32, &a, |e, v| match name {
-                        "f32_to_i32" => e.b.ins().fcvt_to_sint_sat(types::I32X4, v),
-                        _ => e.b.ins().fcvt_to_uint_sat(types::I32X4, v),
-                    }),
-                );
-            }
-            ("whole_i32", [a]) => {
-                let a = self.as_lanes(a, F32)?;
-                return lanes(I32, self.each(F32, &a, |e, v| e.whole(v)));
-            }
-            ("b1_to_i32" | "b1_to_i64" | "b1_to_f32" | "b1_to_f64", [m]) => {
-                let (m, kind) = (self.as_mask(m)?, suffix(name).map_or(I32, |(_, kind, _)| kind));
-                let one = if kind.is_float() { self.floats(kind, 1.0) } else { self.known_lanes(kind, 1) };
-                let zero = self.known_lanes(kind, 0);
-                return lanes(kind, self.select(kind, m, &one, &zero));
-            }
-            ("truth_i32" | "truth_i64" | "truth_f32" | "truth_f64", [a]) => {
-                let kind = suffix(name).map_or(I32, |(_, kind, _)| kind);
-                let (a, zero) = (self.as_lanes(a, kind)?, self.known_lanes(kind, 0));
-                return mask(self.compare_lanes("ne", kind, false, &a, &zero));
-            }
-            ("cast_i32_f32" | "cast_f32_i32" | "cast_i64_f64" | "cast_f64_i64", [Val::Lanes(from, a)]) => {
-                let kind = suffix(name).map_or(*from, |(_, kind, _)| kind);
-                let ty = kind.vector();
-                return lanes(kind, self.each(*from, a, |e, v| e.cast(v, ty)));
-            }
-            ("fit_i8" | "fit_i16", [a]) => {
-                let (a, n) = (self.as_lanes(a, I32)?, if name == "fit_i8" { 24 } else { 16 });
-                return lanes(
-                    I32,
-                    self.each(I32, &a, |e, v| {
-                        let high = e.b.ins().ishl_imm_s(v, n);
-                        e.b.ins().sshr_imm_s(high, n)
-                    }),
-                );
-            }
-            ("fit_u8" | "fit_u16", [a]) => {
-                let a = self.as_lanes(a, I32)?;
-                let low = self.known_lanes(I32, if name == "fit_u8" { 0xff } else { 0xffff });
-                return lanes(I32, self.each2(I32, &a, &low, |e, a, b| e.b.ins().band(a, b)));
-            }
-            ("min_i32" | "max_i32" | "min_u32" | "max_u32", [a, b]) => {
-                let (a, b) = (self.as_lanes(a, I32)?, self.as_lanes(b, I32)?);
-                return lanes(
-                    I32,
-                    self.each2(I32, &a, &b, |e, a, b| match name {
-                        "min_i32" => e.b.ins().smin(a, b),
-                        "max_i32" => e.b.ins().smax(a, b),
-                        "min_u32" => e.b.ins().umin(a, b),
-                        _ => e.b.ins().umax(a, b),
-                    }),
-                );
-            }
-            ("min_i64" | "max_i64" | "min_u64" | "max_u64", [a, b]) => {
-                let (a, b) = (self.as_lanes(a, I64)?, self.as_lanes(b, I64)?);
-                let less = self.compare_lanes("lt", I64, name.contains('u'), &a, &b);
-                return lanes(
-                    I64,
-                    match name.starts_with("min") {
-                        true => self.select(I64, less, &a, &b),
-                        false => self.select(I64, less, &b, &a),
-                    },
-                );
-            }
-            ("shl_i32" | "shr_i32" | "shr_u32" | "shl_i64" | "shr_i64" | "shr_u64", [a, b]) => {
-                let kind = if name.ends_with("32") { I32 } else { I64 };
-                let (a, b) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-                return self.shifted(name, kind, &a, &b);
-            }
-            _ => {}
+            L::I32ToF32 => self.one(args, (I32, F32), |e, v| e.b.ins().fcvt_from_sint(types::F32X4, v)),
+            L::U32ToF32 => self.one(args, (I32, F32), |e, v| e.b.ins().fcvt_from_uint(types::F32X4, v)),
+            L::I32ToF64 => self.as_doubles(args, true),
+            L::U32ToF64 => self.as_doubles(args, false),
+            L::F32ToI32 => self.one(args, (F32, I32), |e, v| e.b.ins().fcvt_to_sint_sat(types::I32X4, v)),
+            L::F32ToU32 => self.one(args, (F32, I32), |e, v| e.b.ins().fcvt_to_uint_sat(types::I32X4, v)),
+            L::WholeI32 => self.one(args, (F32, I32), Self::whole),
+            L::B1ToI32 => self.ones(args, I32),
+            L::B1ToI64 => self.ones(args, I64),
+            L::B1ToF32 => self.ones(args, F32),
+            L::B1ToF64 => self.ones(args, F64),
+            L::TruthI32 => self.is_set(args, I32),
+            L::TruthI64 => self.is_set(args, I64),
+            L::TruthF32 => self.is_set(args, F32),
+            L::TruthF64 => self.is_set(args, F64),
+            L::CastI32F32 => self.one(args, (I32, F32), |e, v| e.cast(v, types::F32X4)),
+            L::CastF32I32 => self.one(args, (F32, I32), |e, v| e.cast(v, types::I32X4)),
+            L::CastI64F64 => self.one(args, (I64, F64), |e, v| e.cast(v, types::F64X2)),
+            L::CastF64I64 => self.one(args, (F64, I64), |e, v| e.cast(v, types::I64X2)),
+            L::Outside => self.past(args, I64),
+            L::OutsideX => self.past(args, I32),
+            L::FarV => self.far(args),
+            L::LaneF32 => self.one_lane(args, F32),
+            L::LaneF64 => self.one_lane(args, F64),
+            L::LaneI32 => self.one_lane(args, I32),
+            L::LaneI64 => self.one_lane(args, I64),
+            L::MulhiI32
+            | L::MulhiU32
+            | L::MulhiI64
+            | L::MulhiU64
+            | L::DivI32
+            | L::DivU32
+            | L::DivI64
+            | L::DivU64
+            | L::RemI32
+            | L::RemU32
+            | L::RemI64
+            | L::RemU64
+            | L::DivByI32
+            | L::DivByU32
+            | L::RemByI32
+            | L::RemByU32
+            | L::Clz32
+            | L::Clz64
+            | L::Popc32
+            | L::Popc64
+            | L::Ffs32
+            | L::Ffs64
+            | L::Brev32
+            | L::Brev64
+            | L::I64ToF32
+            | L::U64ToF32
+            | L::I64ToF64
+            | L::U64ToF64
+            | L::F32ToI64
+            | L::F32ToU64
+            | L::F64ToI32
+            | L::F64ToU32
+            | L::F64ToI64
+            | L::F64ToU64
+            | L::Each1F32
+            | L::Each2F32
+            | L::Each3F32
+            | L::Each1F64
+            | L::Each2F64
+            | L::Each3F64 => self.call_helper(Callee::Op(Op::Lanes(op)), args),
         }
-        let Some((op, kind, unsigned)) = suffix(name) else { return Ok(None) };
-        match (op, args) {
-            ("splat", [a]) => {
-                let num = self.as_num(a)?;
-                lanes(kind, self.splat(kind, &num)?)
-            }
-            ("line", [first, step]) => {
-                let (first, step) = (self.as_num(first)?, self.as_num(step)?);
-                lanes(kind, self.line(kind, &first, &step)?)
-            }
-            ("select", [m, a, b]) => {
-                let (m, a, b) = (self.as_mask(m)?, self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-                lanes(kind, self.select(kind, m, &a, &b))
-            }
-            ("eq" | "ne" | "lt" | "le" | "gt" | "ge", [a, b]) => {
-                let (a, b) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-                mask(self.compare_lanes(op, kind, unsigned, &a, &b))
-            }
-            ("lane", [Val::Lanes(of, a), lane]) => {
-                let (of, a) = (*of, *a);
-                let lane = self.as_num(lane)?;
-                let slot = self.room(0, if of.count() == 4 { 64 } else { 128 });
-                self.keep(of, &a, slot);
-                let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                let at = Num { at: At::Value(at), ty: Ty::Ptr(of.scalar().into()) };
-                let at = self.binary("+", &at, &lane)?;
-                let at = self.value(&at);
-                let v = self.b.ins().load(super::value::clif_type(&of.scalar()), super::emit::free(), at, 0);
-                Ok(Some(Val::Num(Num { at: At::Value(v), ty: of.scalar() })))
-            }
-            ("rsqrt", [a]) if !self.known.has_estimate => {
-                let (a, one) = (self.as_lanes(a, kind)?, self.floats(kind, 1.0));
-                lanes(
-                    kind,
-                    self.each2(kind, &one, &a, |e, one, v| {
-                        let root = e.b.ins().sqrt(v);
-                        e.b.ins().fdiv(one, root)
-                    }),
-                )
-            }
-            ("mantissa", [a]) => {
-                let a = self.as_lanes(a, kind)?;
-                lanes(kind, self.split(&a).1)
-            }
-            // The exponent of what its mantissa is given of.
-            ("exponent", [a, _]) => {
-                let a = self.as_lanes(a, kind)?;
-                lanes(kind, self.split(&a).0)
-            }
-            ("scale", [p, n]) => {
-                let (p, n) = (self.as_lanes(p, kind)?, self.as_lanes(n, kind)?);
-                lanes(kind, self.scale(kind, &p, &n))
-            }
-            ("fma", [a, b, c]) if self.known.has_fma => {
-                let (a, b, c) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?, self.as_lanes(c, kind)?);
-                let mut all = a;
-                for i in 0..kind.count() {
-                    all[i] = self.b.ins().fma(a[i], b[i], c[i]);
-                }
-                lanes(kind, all)
-            }
-            ("fmin" | "fmax", [a, b]) => {
-                let (a, b) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-                lanes(kind, self.float_min(kind, op == "fmax", &a, &b))
-            }
-            ("min2" | "max2", [a, b]) => {
-                let (a, b) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-                lanes(kind, self.each2(kind, &a, &b, |e, a, b| e.min2(kind, op == "max2", a, b)))
-            }
-            ("copysign", [a, b]) => {
-                let (a, b) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-                let sign = self.floats(kind, -0.0)[0];
-                lanes(kind, self.each2(kind, &a, &b, |e, a, b| e.b.ins().bitselect(sign, b, a)))
-            }
-            (_, [a]) => self.unary_lanes(op, kind, a),
-            (_, [a, b]) => self.binary_lanes(op, kind, a, b),
-            _ => Ok(None),
-        }
-    }
-
-    fn unary_lanes(&mut self, op: &str, kind: Kind, a: &Val) -> Result<Option<Val>> {
-        if !matches!(op, "neg" | "not" | "fabs" | "sqrt" | "rint" | "floor" | "ceil" | "trunc") {
-            return Ok(None);
-        }
-        let a = self.as_lanes(a, kind)?;
-        let parts = self.each(kind, &a, |e, v| match op {
-            "neg" if kind.is_float() => e.b.ins().fneg(v),
-            "neg" => e.b.ins().ineg(v),
-            "not" => e.b.ins().bnot(v),
-            "fabs" => e.b.ins().fabs(v),
-            "sqrt" => e.b.ins().sqrt(v),
-            "rint" => e.b.ins().nearest(v),
-            "floor" => e.b.ins().floor(v),
-            "ceil" => e.b.ins().ceil(v),
-            _ => e.b.ins().trunc(v),
-        });
-        Ok(Some(Val::Lanes(kind, parts)))
-    }
-
-    fn binary_lanes(&mut self, op: &str, kind: Kind, a: &Val, b: &Val) -> Result<Option<Val>> {
-        let float = kind.is_float();
-        if !matches!(op, "add" | "sub" | "mul" | "and" | "or" | "xor") && (op, float) != ("div", true) {
-            return Ok(None);
-        }
-        let (a, b) = (self.as_lanes(a, kind)?, self.as_lanes(b, kind)?);
-        let parts = self.each2(kind, &a, &b, |e, a, b| match op {
-            "add" if float => e.b.ins().fadd(a, b),
-            "sub" if float => e.b.ins().fsub(a, b),
-            "mul" if float => e.b.ins().fmul(a, b),
-            "div" => e.b.ins().fdiv(a, b),
-            "add" => e.b.ins().iadd(a, b),
-            "sub" => e.b.ins().isub(a, b),
-            "mul" => e.b.ins().imul(a, b),
-            "and" => e.b.ins().band(a, b),
-            "or" => e.b.ins().bor(a, b),
-            _ => e.b.ins().bxor(a, b),
-        });
-        Ok(Some(Val::Lanes(kind, parts)))
     }
 
     /// A comparison of 32-bit lanes with zero, as bits; of what a helper gives.

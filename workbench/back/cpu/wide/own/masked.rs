@@ -1,24 +1,32 @@
 //! Stores past the cache, and accesses of some of 16 neighbours, as the processor has them. Elsewhere they are done lane by lane.
 
-/// The function for an access that this processor has instructions for, by its name in the text.
+use crate::back::lane::table::{Access, Kind, MemoryOp};
+
+/// The function for an access that this processor has instructions for.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn find(name: &str) -> Option<usize> {
+pub(super) fn find(op: MemoryOp) -> Option<usize> {
     use std::arch::is_x86_feature_detected as has;
-    Some(match name {
-        "nt_f32" | "nt_i32" => x86::stream as *const () as usize,
-        "nt_f64" | "nt_i64" => x86::stream_pairs as *const () as usize,
-        "ldm_f32" | "ldm_i32" if has!("avx512f") => x86::load_512 as *const () as usize,
-        "ldm_f64" | "ldm_i64" if has!("avx512f") => x86::load_pairs_512 as *const () as usize,
-        "stm_f32" | "stm_i32" if has!("avx512f") => x86::store_512 as *const () as usize,
-        "stm_f64" | "stm_i64" if has!("avx512f") => x86::store_pairs_512 as *const () as usize,
-        "ldm_f32" | "ldm_i32" if has!("avx2") => x86::load_256 as *const () as usize,
-        "stm_f32" | "stm_i32" if has!("avx2") => x86::store_256 as *const () as usize,
+    // Narrow elements are not as large as what holds them.
+    let is_long = match op.of.kind() {
+        Kind::F32 | Kind::I32 if op.of.size() == 4 => false,
+        Kind::F64 | Kind::I64 => true,
+        Kind::F32 | Kind::I32 => return None,
+    };
+    Some(match (op.access, is_long) {
+        (Access::Store, false) if op.past_cache => x86::stream as *const () as usize,
+        (Access::Store, true) if op.past_cache => x86::stream_pairs as *const () as usize,
+        (Access::LoadSome, false) if has!("avx512f") => x86::load_512 as *const () as usize,
+        (Access::LoadSome, true) if has!("avx512f") => x86::load_pairs_512 as *const () as usize,
+        (Access::StoreSome, false) if has!("avx512f") => x86::store_512 as *const () as usize,
+        (Access::StoreSome, true) if has!("avx512f") => x86::store_pairs_512 as *const () as usize,
+        (Access::LoadSome, false) if has!("avx2") => x86::load_256 as *const () as usize,
+        (Access::StoreSome, false) if has!("avx2") => x86::store_256 as *const () as usize,
         _ => return None,
     })
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn find(_name: &str) -> Option<usize> {
+pub(super) fn find(_op: MemoryOp) -> Option<usize> {
     None
 }
 

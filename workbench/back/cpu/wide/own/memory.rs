@@ -5,25 +5,12 @@ use cranelift_codegen::ir::{
 };
 
 use super::emit::{Emitter, free};
-use super::helpers::{self, Arg};
-use super::parse::{Kind, Ty};
-use super::value::{At, Mask, Num, Parts, Val};
+use super::helpers::{Arg, Callee};
+use super::value::{At, Mask, Num, Parts, Val, Vectors, clif_type};
 use super::{Result, bad};
-
-/// What the elements of an access are in memory, and the lanes that hold them; `true` where they are signed.
-fn element(name: &str) -> Option<(Kind, u32, bool)> {
-    Some(match name {
-        "f32" => (Kind::F32, 4, true),
-        "f64" => (Kind::F64, 8, true),
-        "i32" => (Kind::I32, 4, true),
-        "i64" => (Kind::I64, 8, true),
-        "i8" => (Kind::I32, 1, true),
-        "u8" | "b1" => (Kind::I32, 1, false),
-        "i16" => (Kind::I32, 2, true),
-        "u16" => (Kind::I32, 2, false),
-        _ => return None,
-    })
-}
+use crate::back::lane::table::{Access, Element, Kind, MemoryOp};
+use crate::back::lane::tree::Binary;
+use crate::back::lane::types::Ty;
 
 /// Of a known mask of the first 1, 2, 4 or 8 lanes of 32 bits how many these are.
 fn first_lanes(mask: Mask, size: u32) -> Option<u32> {
@@ -42,7 +29,7 @@ fn short(count: u32) -> Option<(clif::Type, clif::Type)> {
     }
 }
 
-impl Emitter<'_, '_, '_> {
+impl Emitter<'_, '_> {
     /// Memory for what a helper gets as its argument of that number; 8 for what it gives.
     pub(super) fn room(&mut self, number: usize, bytes: u32) -> StackSlot {
         if let Some(slot) = self.rooms.get(&(number, bytes)) {
@@ -159,63 +146,51 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    pub(super) fn call_memory(&mut self, name: &str, args: &[Val]) -> Result<Option<Val>> {
-        let Some((op, of)) = name.split_once('_') else { return Ok(None) };
-        let Some((kind, size, signed)) = element(of) else { return Ok(None) };
-        let given = |e: &mut Self, parts: Parts| match of {
-            "b1" => Val::Mask(e.truth_of(&parts)),
-            _ => Val::Lanes(kind, parts),
-        };
-        match (op, args) {
-            ("ld", [at]) => {
+    /// An access of memory.
+    pub(super) fn access(&mut self, op: MemoryOp, args: &[Val]) -> Result<Val> {
+        let helped = |e: &mut Self| e.call_helper(Callee::access(op), args);
+        let (of, kind, size) = (op.of, op.of.kind(), op.of.size());
+        match (op.access, args) {
+            (Access::Load, [at]) => {
                 let at = self.pointer(at)?;
-                let parts = self.load_lanes(kind, size, signed, at);
-                Ok(Some(given(self, parts)))
+                let parts = self.load_lanes(kind, size, of.is_signed(), at);
+                Ok(self.loaded(of, parts))
             }
-            ("nt", _) if helpers::find(name).is_some() => self.call_helper(name, args),
-            ("st" | "nt", [at, value]) => {
+            // Without stores past the cache there is nothing to call.
+            (Access::Store, _) if op.past_cache && Callee::access(op).is_there() => helped(self),
+            (Access::Store, [at, value]) => {
                 let at = self.pointer(at)?;
-                let parts = self.stored(of, kind, value)?;
+                let parts = self.stored(of, value)?;
                 self.store_lanes(kind, size, at, &parts);
-                Ok(Some(Val::Nothing))
+                Ok(Val::Nothing)
             }
-            ("ldm", [mask, at]) => {
+            (Access::LoadSome, [mask, at]) => {
                 let (mask, at) = (self.as_mask(mask)?, self.pointer(at)?);
                 let parts = match self.is_full(mask) {
-                    Ok(true) => self.load_lanes(kind, size, signed, at),
+                    Ok(true) => self.load_lanes(kind, size, of.is_signed(), at),
                     Ok(false) => match first_lanes(mask, size) {
                         Some(count) => self.load_first(kind, count, at),
-                        None => return Ok(None),
+                        None => return helped(self),
                     },
-                    Err(full) => {
-                        let name = name.to_owned();
-                        self.diamond(
-                            full,
-                            Some(kind),
-                            |e| Ok(e.load_lanes(kind, size, signed, at)),
-                            |e| {
-                                let at = Val::Num(Num { at: At::Value(at), ty: Ty::int(64, true) });
-                                match e.call_helper(&name, &[Val::Mask(mask), at])? {
-                                    Some(Val::Lanes(_, parts)) => Ok(parts),
-                                    _ => Err(bad(name)),
-                                }
-                            },
-                        )?
-                    }
+                    Err(full) => self.diamond(
+                        full,
+                        Some(kind),
+                        |e| Ok(e.load_lanes(kind, size, of.is_signed(), at)),
+                        |e| e.load_some(op, mask, at),
+                    )?,
                 };
-                Ok(Some(given(self, parts)))
+                Ok(self.loaded(of, parts))
             }
-            ("stm", [mask, at, value]) => {
+            (Access::StoreSome, [mask, at, value]) => {
                 let (mask, at) = (self.as_mask(mask)?, self.pointer(at)?);
-                let parts = self.stored(of, kind, value)?;
+                let parts = self.stored(of, value)?;
                 match self.is_full(mask) {
                     Ok(true) => self.store_lanes(kind, size, at, &parts),
                     Ok(false) => match first_lanes(mask, size) {
                         Some(count) => self.store_first(count, at, &parts),
-                        None => self.store_some(name, mask, at, kind, &parts)?,
+                        None => self.store_some(op, mask, at, &parts)?,
                     },
                     Err(full) => {
-                        let name = name.to_owned();
                         self.diamond(
                             full,
                             None,
@@ -223,39 +198,39 @@ impl Emitter<'_, '_, '_> {
                                 e.store_lanes(kind, size, at, &parts);
                                 Ok(parts)
                             },
-                            |e| e.store_some(&name, mask, at, kind, &parts).map(|()| parts),
+                            |e| e.store_some(op, mask, at, &parts).map(|()| parts),
                         )?;
                     }
                 }
-                Ok(Some(Val::Nothing))
+                Ok(Val::Nothing)
             }
             // A line of elements: their addresses need no lanes.
-            ("gl", [mask, at, step]) if size >= 4 => {
+            (Access::LoadLine, [mask, at, step]) => {
                 let mask = self.as_mask(mask)?;
                 if self.is_full(mask) != Ok(true) {
-                    return Ok(None);
+                    return helped(self);
                 }
                 let (at, step) = (self.pointer(at)?, self.as_num(step)?);
                 let step = self.converted(&step, &Ty::int(64, true))?;
                 let mut addresses = Vec::with_capacity(16);
                 for lane in 0..16 {
-                    let by = self.binary("*", &step, &Num { at: At::Known(lane), ty: Ty::int(64, true) })?;
+                    let by = self.binary(Binary::Mul, &step, &Num { at: At::Known(lane), ty: Ty::int(64, true) })?;
                     let by = self.value(&by);
                     addresses.push(self.b.ins().iadd(at, by));
                 }
-                Ok(Some(Val::Lanes(kind, self.gathered(kind, &addresses))))
+                Ok(Val::Lanes(kind, self.gathered(kind, &addresses)))
             }
-            ("gx" | "ga", [mask, at, Val::Lanes(of, index)]) if size >= 4 => {
+            (Access::LoadIndexed | Access::LoadAt, [mask, at, Val::Lanes(places, index)]) if size >= 4 => {
                 let mask = self.as_mask(mask)?;
                 if self.is_full(mask) != Ok(true) {
-                    return Ok(None);
+                    return helped(self);
                 }
-                let (of, index, at) = (*of, *index, self.pointer(at)?);
-                let slot = self.room(0, if of.count() == 4 { 64 } else { 128 });
-                self.keep(of, &index, slot);
+                let (places, index, at) = (*places, *index, self.pointer(at)?);
+                let slot = self.room(0, if places.count() == 4 { 64 } else { 128 });
+                self.keep(places, &index, slot);
                 let mut addresses = Vec::with_capacity(16);
                 for lane in 0..16 {
-                    let by = if of == Kind::I32 {
+                    let by = if places == Kind::I32 {
                         let index = self.b.ins().stack_load(types::I64, types::I32, slot, 4 * lane);
                         let index = self.b.ins().uextend(types::I64, index);
                         self.b.ins().ishl_imm_s(index, i64::from(size.trailing_zeros()))
@@ -264,16 +239,50 @@ impl Emitter<'_, '_, '_> {
                     };
                     addresses.push(self.b.ins().iadd(at, by));
                 }
-                Ok(Some(Val::Lanes(kind, self.gathered(kind, &addresses))))
+                Ok(Val::Lanes(kind, self.gathered(kind, &addresses)))
             }
-            _ => Ok(None),
+            (
+                Access::LoadAt
+                | Access::LoadIndexed
+                | Access::LoadChecked
+                | Access::StoreAt
+                | Access::StoreChecked
+                | Access::Load
+                | Access::LoadSome
+                | Access::LoadLine
+                | Access::Store
+                | Access::StoreSome,
+                _,
+            ) => helped(self),
+        }
+    }
+
+    /// What was loaded: of truth values a mask.
+    fn loaded(&mut self, of: Element, parts: Parts) -> Val {
+        match of {
+            Element::B1 => Val::Mask(self.truth_of(&parts)),
+            _ => Val::Lanes(of.kind(), parts),
+        }
+    }
+
+    /// Neighbours of a mask, by a helper.
+    fn load_some(&mut self, op: MemoryOp, mask: Mask, at: clif::Value) -> Result<Parts> {
+        let at = Val::Num(Num { at: At::Value(at), ty: Ty::int(64, true) });
+        match self.call_helper(Callee::access(op), &[Val::Mask(mask), at])? {
+            Val::Lanes(_, parts) => Ok(parts),
+            // As lanes they are truth values once more.
+            Val::Mask(mask) => {
+                let [a, b, c, d] = self.mask_lanes(mask);
+                Ok([a, b, c, d, a, b, c, d])
+            }
+            Val::Num(_) | Val::Nothing => Err(bad("an access that gives something else")),
         }
     }
 
     /// Elements at sixteen addresses.
     fn gathered(&mut self, kind: Kind, addresses: &[clif::Value]) -> Parts {
         let per = 16 / kind.count();
-        let ty = super::value::clif_type(&kind.scalar());
+        let ty = clif_type(&kind.scalar());
         let mut all = [addresses[0]; 8];
         for (part, chunk) in all.iter_mut().zip(addresses.chunks(per)) {
             let first = self.b.ins().load(ty, free(), chunk[0], 0);
@@ -287,16 +296,16 @@ impl Emitter<'_, '_, '_> {
         all
     }
 
-    fn store_some(&mut self, name: &str, mask: Mask, at: clif::Value, kind: Kind, parts: &Parts) -> Result<()> {
+    fn store_some(&mut self, op: MemoryOp, mask: Mask, at: clif::Value, parts: &Parts) -> Result<()> {
         let at = Val::Num(Num { at: At::Value(at), ty: Ty::int(64, true) });
-        let value = match name {
-            "stm_b1" => {
+        let value = match op.of {
+            Element::B1 => {
                 let mask = self.truth_of(parts);
                 Val::Mask(mask)
             }
-            _ => Val::Lanes(kind, *parts),
+            of => Val::Lanes(of.kind(), *parts),
         };
-        self.call_helper(name, &[Val::Mask(mask), at, value])?.map(|_| ()).ok_or_else(|| bad(name))
+        self.call_helper(Callee::access(op), &[Val::Mask(mask), at, value]).map(|_| ())
     }
 
     fn pointer(&mut self, value: &Val) -> Result<clif::Value> {
@@ -305,9 +314,9 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// What is stored as lanes: of truth values zeros and ones.
-    fn stored(&mut self, of: &str, kind: Kind, value: &Val) -> Result<Parts> {
-        if of != "b1" {
-            return self.as_lanes(value, kind);
+    fn stored(&mut self, of: Element, value: &Val) -> Result<Parts> {
+        if of != Element::B1 {
+            return self.as_lanes(value, of.kind());
         }
         let mask = self.as_mask(value)?;
         let lanes = self.mask_lanes(mask);
@@ -316,11 +325,11 @@ impl Emitter<'_, '_, '_> {
         Ok([a, b, c, d, a, b, c, d])
     }
 
-    /// A call of a helper; none where there is none of that name.
-    pub(super) fn call_helper(&mut self, name: &str, args: &[Val]) -> Result<Option<Val>> {
-        let Some(helper) = helpers::find(name) else { return Ok(None) };
+    /// A call of a helper.
+    pub(super) fn call_helper(&mut self, callee: Callee, args: &[Val]) -> Result<Val> {
+        let Some(helper) = callee.find() else { return Err(bad(callee.name())) };
         if helper.args.len() != args.len() {
-            return Err(bad(format!("`{name}` of {} arguments", args.len())));
+            return Err(bad(format!("{} of {} arguments", callee.name(), args.len())));
         }
         let mut sig = Signature::new(self.known.conv);
         let mut values = Vec::with_capacity(args.len() + 1);
@@ -342,9 +351,9 @@ impl Emitter<'_, '_, '_> {
                         (Ty::Ptr(_), Ty::Int { bits: 64, .. }) => num,
                         _ => self.converted(&num, ty)?,
                     };
-                    (super::value::clif_type(ty), self.value(&num))
+                    (clif_type(ty), self.value(&num))
                 }
-                Arg::Nothing => return Err(bad(name)),
+                Arg::Nothing => return Err(bad(callee.name())),
             };
             sig.params.push(AbiParam::new(ty));
             values.push(value);
@@ -361,35 +370,35 @@ impl Emitter<'_, '_, '_> {
                 None
             }
             Arg::Num(ty) => {
-                sig.returns.push(AbiParam::new(super::value::clif_type(ty)));
+                sig.returns.push(AbiParam::new(clif_type(ty)));
                 None
             }
             Arg::Nothing => None,
         };
-        let callee = match self.helpers.get(name) {
-            Some(callee) => *callee,
+        let called = match self.helpers.get(&callee) {
+            Some(called) => *called,
             None => {
                 let signature = self.b.import_signature(sig);
                 let index = self.known.host(helper.address);
                 let user =
                     self.b.func.declare_imported_user_function(UserExternalName { namespace: super::HOST, index });
-                let callee = self.b.import_function(ExtFuncData {
+                let called = self.b.import_function(ExtFuncData {
                     name: ExternalName::user(user),
                     signature,
                     colocated: false,
                     patchable: false,
                 });
-                self.helpers.insert(name.to_owned(), callee);
-                callee
+                self.helpers.insert(callee, called);
+                called
             }
         };
-        let call = self.b.ins().call(callee, &values);
+        let call = self.b.ins().call(called, &values);
         let result = self.b.inst_results(call).first().copied();
-        Ok(Some(match (&helper.gives, out, result) {
+        Ok(match (&helper.gives, out, result) {
             (_, Some((kind, slot)), _) => Val::Lanes(kind, self.kept(kind, slot)),
             (Arg::Mask, _, Some(v)) => Val::Mask(Mask::Bits(v)),
             (Arg::Num(ty), _, Some(v)) => Val::Num(Num { at: At::Value(v), ty: ty.clone() }),
             _ => Val::Nothing,
-        }))
+        })
     }
 }

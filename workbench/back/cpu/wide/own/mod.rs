@@ -1,11 +1,11 @@
-//! Our own compiler of wide code: the text that a C compiler would get becomes vectors of 128 bits, by the code generator of the tiers
+//! Our own compiler of wide code: the kernel that a C compiler would get as text becomes vectors of 128 bits, by the code generator of the tiers
 //! below; with AVX-512, [`loops`] has what computes 32-bit lanes and nothing else in registers of 512. It needs no compiler on the machine and
 //! takes some tens of milliseconds.
 //!
-//! The text is read as what it is, C of a few forms: [`token`] makes words of it and expands its macros, [`parse`] expressions, [`emit`]
-//! walks statements and makes CLIF as it goes, [`scalar`], [`functions`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A
-//! group of 16 lanes is four vectors or, of 64-bit lanes, eight ([`value`]). What the code generator has no instruction for, and what happens
-//! once things go wrong, is a function of this process for all 16 lanes ([`helpers`], [`atomics`], [`masked`]).
+//! It compiles the lane IR ([`crate::back::lane`]): [`emit`] walks statements and makes CLIF as it goes, [`scalar`] has expressions,
+//! [`functions`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A group of 16 lanes is four vectors or, of 64-bit
+//! lanes, eight ([`value`]). What the code generator has no instruction for, and what happens once things go wrong, is a function of this
+//! process for all 16 lanes ([`helpers`], [`atomics`], [`masked`]).
 
 mod atomics;
 mod emit;
@@ -16,11 +16,9 @@ mod lanes;
 mod loops;
 mod masked;
 mod memory;
-mod parse;
 mod scalar;
 #[cfg(test)]
 mod tests;
-mod token;
 mod value;
 
 use std::cell::RefCell;
@@ -38,11 +36,14 @@ use crate::back::cpu::code::machine::Machine;
 use crate::back::cpu::code::size;
 use crate::back::cpu::isa::{self, Effort};
 use crate::back::cpu::math::reciprocal;
+use crate::back::lane::left::Left;
+use crate::back::lane::tree::Kernel;
+use crate::back::lane::{read, valid};
 
 /// Whether this machine has vectors that this is written for: of 128 bits, the lowest lane first in memory.
 pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// What in the text there are no words for here.
+/// What of a kernel there is no code for.
 #[derive(Debug)]
 struct Bad(String);
 
@@ -52,7 +53,31 @@ fn bad(what: impl Into<String>) -> Bad {
     Bad(what.into())
 }
 
-/// What is known besides the text.
+/// Why there is no machine code.
+#[derive(Debug, PartialEq, Eq)]
+enum Failure {
+    /// A valid kernel has something that there is no code for, which is a mistake of ours.
+    NoCode(String),
+    /// Anything else, as a sentence.
+    Other(String),
+}
+
+impl Failure {
+    fn sentence(self) -> String {
+        match self {
+            Failure::NoCode(what) => format!("our own compiler has no code for {what}"),
+            Failure::Other(why) => why,
+        }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(why: &str) -> Self {
+        Failure::Other(why.to_owned())
+    }
+}
+
+/// What is known besides the kernel.
 struct Known {
     conv: CallConv,
     frame: TargetFrontendConfig,
@@ -64,7 +89,7 @@ struct Known {
     has_estimate: bool,
     /// Whether there are instructions for [`loops`].
     has_widest: bool,
-    /// Addresses of functions of this process, by the numbers that names have.
+    /// Addresses of functions of this process, by the numbers that they are called by.
     hosts: RefCell<Vec<usize>>,
 }
 
@@ -80,15 +105,21 @@ impl Known {
 pub struct Own {
     machine: Machine,
     _tables: Vec<Box<[u32]>>,
-    /// How many loops run in the widest registers.
-    #[cfg(test)]
+    /// How many loops and stretches run in the widest registers.
     loops: usize,
+    /// Why others do not.
+    left: Vec<Left>,
 }
 
 impl Own {
     /// Bytes of stack a thread has to have left.
     pub fn stack_need(&self) -> usize {
         self.machine.stack_need
+    }
+
+    /// How many loops and stretches run in the widest registers, and why others do not.
+    pub fn loops(&self) -> (usize, &[Left]) {
+        (self.loops, &self.left)
     }
 
     /// The address of the kernel.
@@ -101,10 +132,22 @@ impl Own {
 ///
 /// # Errors
 /// One sentence.
+///
+/// # Panics
+/// With debug assertions, where the text is no valid kernel, or a valid kernel has something that there is no code for.
 pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
+    let kernel = valid::require(read::kernel(text))?;
     // The code generator's mistakes are not the launch's.
-    let made = catch_unwind(AssertUnwindSafe(|| compiled(text, block, spans, has_widest())));
-    made.unwrap_or_else(|_| Err("our own compiler failed".to_owned()))
+    let made = catch_unwind(AssertUnwindSafe(|| compiled(&kernel, block, spans, has_widest())));
+    made.map_or_else(
+        |_| Err("our own compiler failed".to_owned()),
+        |made| {
+            made.map_err(|why| {
+                debug_assert!(!matches!(why, Failure::NoCode(_)), "a valid kernel of lanes: {why:?}");
+                why.sentence()
+            })
+        },
+    )
 }
 
 /// Whether some of it becomes code for registers of 512 bits.
@@ -119,7 +162,7 @@ pub fn has_widest() -> bool {
     false
 }
 
-fn compiled(text: &str, block: Dim3, spans: bool, has_widest: bool) -> std::result::Result<Own, String> {
+fn compiled(kernel: &Kernel, block: Dim3, spans: bool, has_widest: bool) -> std::result::Result<Own, Failure> {
     let isa = isa::host(Effort::Full)?;
     let known = Known {
         conv: isa.default_call_conv(),
@@ -131,17 +174,16 @@ fn compiled(text: &str, block: Dim3, spans: bool, has_widest: bool) -> std::resu
         has_widest,
         hosts: RefCell::default(),
     };
-    let unknown = |Bad(what): Bad| format!("our own compiler has no words for {what}");
-    let words = token::words(text).map_err(unknown)?;
+    let unknown = |Bad(what): Bad| Failure::NoCode(what);
     let mut sig = Signature::new(known.conv);
     sig.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
     sig.returns.push(AbiParam::new(types::I32));
     let mut func = Function::with_name_signature(UserFuncName::user(0, 0), sig);
     let mut builders = FunctionBuilderContext::new();
-    let made = Emitter::run(FunctionBuilder::new(&mut func, &mut builders), &words, &known).map_err(unknown)?;
+    let made = Emitter::run(FunctionBuilder::new(&mut func, &mut builders), kernel, &known).map_err(unknown)?;
     let failed = |e: JitError| match e {
-        JitError::TooLarge => "it is too large".to_owned(),
-        JitError::Other(why) => why,
+        JitError::TooLarge => Failure::Other("it is too large".to_owned()),
+        JitError::Other(why) => Failure::Other(why),
     };
     let effort = size::effort(&func).ok_or_else(|| failed(JitError::TooLarge))?;
     let isa = isa::host(effort)?;
@@ -149,16 +191,10 @@ fn compiled(text: &str, block: Dim3, spans: bool, has_widest: bool) -> std::resu
     let code = MachineCode::new(&mut ctx, &**isa, &known.hosts.borrow(), false).map_err(failed)?;
     let mut assembler = Assembler::new(std::sync::Arc::new(Links::default()));
     assembler.add(&code);
-    #[cfg(test)]
     let loops = made.loops.len();
     for code in made.loops {
         assembler.add(&MachineCode::of_bytes(code));
     }
     let machine = Machine::new(assembler, false).map_err(failed)?;
-    Ok(Own {
-        machine,
-        _tables: made.tables,
-        #[cfg(test)]
-        loops,
-    })
+    Ok(Own { machine, _tables: made.tables, loops, left: made.left })
 }

@@ -1,14 +1,15 @@
-//! Expressions of numbers, and what of the text's functions is about one number.
+//! Expressions of numbers.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, Signature, types};
 
 use super::emit::{Binding, Emitter, free, is_cheap};
 use super::helpers::State;
-use super::parse::{Expr, Ty};
-use super::value::{At, Mask, Num, Val, bits_of, clif_type, wrapped};
+use super::value::{At, Mask, Num, Val, clif_type, wrapped};
 use super::{Result, bad};
-use crate::back::cpu::abi::site::FAR;
+use crate::back::lane::table::{NumberOp, Op};
+use crate::back::lane::tree::{Binary, Expr, Host, Unary};
+use crate::back::lane::types::{Ty, bits_of, common};
 
 /// Where a value is kept that may be set.
 enum Place {
@@ -21,20 +22,20 @@ pub(super) const U32: Ty = Ty::int(32, false);
 pub(super) const I64: Ty = Ty::int(64, true);
 pub(super) const U64: Ty = Ty::int(64, false);
 
-impl<'t> Emitter<'_, 't, '_> {
-    pub(super) fn num(&mut self, expr: &Expr<'t>) -> Result<Num> {
+impl<'k> Emitter<'k, '_> {
+    pub(super) fn num(&mut self, expr: &'k Expr) -> Result<Num> {
         let value = self.eval(expr)?;
         self.as_num(&value)
     }
 
     /// A number as the machine's value of a type.
-    pub(super) fn as_value(&mut self, expr: &Expr<'t>, ty: &Ty) -> Result<clif::Value> {
+    pub(super) fn as_value(&mut self, expr: &'k Expr, ty: &Ty) -> Result<clif::Value> {
         let num = self.num(expr)?;
         let num = self.converted(&num, ty)?;
         Ok(self.value(&num))
     }
 
-    pub(super) fn eval(&mut self, expr: &Expr<'t>) -> Result<Val> {
+    pub(super) fn eval(&mut self, expr: &'k Expr) -> Result<Val> {
         Ok(match expr {
             Expr::Int(n, bits, unsigned) => {
                 let ty = Ty::int(*bits, !unsigned);
@@ -42,23 +43,15 @@ impl<'t> Emitter<'_, 't, '_> {
             }
             Expr::Real(x, true) => Val::Num(Num { at: At::Value(self.b.ins().f32const(*x as f32)), ty: Ty::F32 }),
             Expr::Real(x, false) => Val::Num(Num { at: At::Value(self.b.ins().f64const(*x)), ty: Ty::F64 }),
-            Expr::Name("FAR") => Val::Num(Num { at: At::Known(i128::from(FAR)), ty: I64 }),
-            Expr::Name(name) => {
-                let binding = self.lookup(name)?;
+            Expr::Var(var) => {
+                let binding = self.lookup(*var)?;
                 self.get(&binding)?
             }
-            Expr::Unary("*", _) | Expr::Index(..) | Expr::Member(..) => {
+            Expr::At(..) | Expr::Index(..) | Expr::Field(..) => {
                 let place = self.place(expr)?;
                 self.load(&place)?
             }
-            Expr::Unary("&", of) => match self.place(of)? {
-                Place::Memory(at, offset, ty) => {
-                    let at = if offset == 0 { at } else { self.b.ins().iadd_imm_s(at, i64::from(offset)) };
-                    Val::Num(Num { at: At::Value(at), ty: Ty::Ptr(ty.into()) })
-                }
-                Place::Variable(_) => return Err(bad("the address of a variable")),
-            },
-            Expr::Unary("!", of) => {
+            Expr::Unary(Unary::Not, of) => {
                 let truth = self.truth(of)?;
                 let at = match truth.at {
                     At::Known(n) => At::Known(i128::from(n == 0)),
@@ -70,51 +63,50 @@ impl<'t> Emitter<'_, 't, '_> {
                 Val::Num(Num { at, ty: Ty::Bool })
             }
             Expr::Unary(op, of) => match (*op, self.eval(of)?) {
-                ("~", Val::Mask(mask)) => Val::Mask(self.mask_not(mask)),
+                (Unary::Invert, Val::Mask(mask)) => Val::Mask(self.mask_not(mask)),
                 (op, value) => {
                     let num = self.as_num(&value)?;
                     Val::Num(self.unary(op, &num)?)
                 }
             },
-            Expr::Binary(op @ ("&&" | "||"), a, b) => {
+            Expr::Binary(op @ (Binary::Both | Binary::Either), a, b) => {
                 // Only where both are cheap and do nothing, or in what is no condition of a jump.
                 let (a, b) = (self.truth(a)?, self.truth(b)?);
-                let op = if *op == "&&" { "&" } else { "|" };
-                let at = match (a.at, b.at, op) {
-                    (At::Known(0), _, "&") | (_, At::Known(0), "&") => At::Known(0),
-                    (At::Known(_), other, "&") | (other, At::Known(_), "&") => other,
-                    (At::Known(0), other, _) | (other, At::Known(0), _) => other,
+                let at = match (a.at, b.at, *op == Binary::Both) {
+                    (At::Known(0), _, true) | (_, At::Known(0), true) => At::Known(0),
+                    (At::Known(_), other, true) | (other, At::Known(_), true) => other,
+                    (At::Known(0), other, false) | (other, At::Known(0), false) => other,
                     (At::Known(n), ..) | (_, At::Known(n), _) => At::Known(i128::from(n != 0)),
-                    (At::Value(x), At::Value(y), "&") => At::Value(self.b.ins().band(x, y)),
-                    (At::Value(x), At::Value(y), _) => At::Value(self.b.ins().bor(x, y)),
+                    (At::Value(x), At::Value(y), true) => At::Value(self.b.ins().band(x, y)),
+                    (At::Value(x), At::Value(y), false) => At::Value(self.b.ins().bor(x, y)),
                 };
                 Val::Num(Num { at, ty: Ty::Bool })
             }
             Expr::Binary(op, a, b) => {
-                if let Some(high) = self.high_half(op, a, b)? {
+                if let Some(high) = self.high_half(*op, a, b)? {
                     return Ok(Val::Num(high));
                 }
                 let (a, b) = (self.eval(a)?, self.eval(b)?);
                 match (*op, &a, &b) {
-                    ("&" | "|" | "^", Val::Mask(x), Val::Mask(y)) => Val::Mask(self.mask_op(op, *x, *y)),
-                    ("&" | "|" | "^", Val::Mask(x), Val::Num(n)) | ("&" | "|" | "^", Val::Num(n), Val::Mask(x))
-                        if matches!(n.at, At::Known(0..=0xffff)) =>
+                    (op, Val::Mask(x), Val::Mask(y)) if op.is_of_bits() => Val::Mask(self.mask_op(op, *x, *y)),
+                    (op, Val::Mask(x), Val::Num(n)) | (op, Val::Num(n), Val::Mask(x))
+                        if op.is_of_bits() && matches!(n.at, At::Known(0..=0xffff)) =>
                     {
                         let y = self.as_mask(&Val::Num(n.clone()))?;
                         Val::Mask(self.mask_op(op, *x, y))
                     }
-                    ("==", Val::Mask(Mask::Lanes([x, y, z, w])), Val::Num(Num { at: At::Known(0xffff), .. })) => {
+                    (Binary::Eq, Val::Mask(Mask::Lanes([x, y, z, w])), Val::Num(Num { at: At::Known(0xffff), .. })) => {
                         let (low, high) = (self.b.ins().band(*x, *y), self.b.ins().band(*z, *w));
                         let all = self.b.ins().band(low, high);
                         Val::Num(Num { at: At::Value(self.b.ins().vall_true(all)), ty: Ty::Bool })
                     }
                     _ => {
                         let (x, y) = (self.as_num(&a)?, self.as_num(&b)?);
-                        Val::Num(self.binary(op, &x, &y)?)
+                        Val::Num(self.binary(*op, &x, &y)?)
                     }
                 }
             }
-            Expr::Cond(parts) => {
+            Expr::Choose(parts) => {
                 let [cond, a, b] = &**parts;
                 let cond = self.truth(cond)?;
                 if let At::Known(n) = cond.at {
@@ -143,7 +135,7 @@ impl<'t> Emitter<'_, 't, '_> {
             Expr::Assign(op, to, from) => {
                 let place = self.place(to)?;
                 let mut value = self.eval(from)?;
-                if !op.is_empty() {
+                if let Some(op) = *op {
                     let old = self.load(&place)?;
                     value = match (&old, &value) {
                         (Val::Mask(x), _) => {
@@ -158,36 +150,34 @@ impl<'t> Emitter<'_, 't, '_> {
                 }
                 self.store(&place, value)?
             }
-            Expr::Call(callee, args) => match &**callee {
-                Expr::Name(name) => self.call(name, args)?,
-                Expr::Cast(Ty::Fn(ret, params), address) => self.call_address(address, ret, params, args)?,
-                _ => return Err(bad("a call of that")),
-            },
+            Expr::Op(op, args) => self.operation(*op, args)?,
+            Expr::Call(id, args) => self.function(*id, args)?,
+            Expr::Host(host) => self.call_address(host)?,
         })
     }
 
     /// The type of an expression of casts, names and arithmetic.
-    fn type_of(&self, expr: &Expr<'t>) -> Result<Ty> {
+    fn type_of(&self, expr: &'k Expr) -> Result<Ty> {
         Ok(match expr {
             Expr::Int(_, bits, unsigned) => Ty::int(*bits, !unsigned),
-            Expr::Name(name) => match self.lookup(name)? {
+            Expr::Var(var) => match self.lookup(*var)? {
                 Binding::Value(Val::Num(num)) => num.ty,
                 Binding::Value(Val::Mask(_)) => Ty::Mask,
                 Binding::Variable(ty, _) => ty,
                 _ => return Err(bad("a choice of something else")),
             },
             Expr::Cast(ty, _) => ty.clone(),
-            Expr::Unary("-" | "~", of) => common(&self.type_of(of)?, &I32),
+            Expr::Unary(Unary::Neg | Unary::Invert, of) => common(&self.type_of(of)?, &I32),
             Expr::Binary(_, a, b) => match (self.type_of(a)?, self.type_of(b)?) {
                 (Ty::Mask, _) | (_, Ty::Mask) => Ty::Mask,
                 (a, b) => common(&a, &b),
             },
-            Expr::Cond(parts) => common(&self.type_of(&parts[1])?, &self.type_of(&parts[2])?),
-            Expr::Call(callee, _) => match **callee {
-                Expr::Name("s_to_i32" | "d_to_i32") => I32,
-                Expr::Name("s_to_u32" | "d_to_u32") => U32,
-                Expr::Name("s_to_i64") => I64,
-                Expr::Name("s_to_u64") => U64,
+            Expr::Choose(parts) => common(&self.type_of(&parts[1])?, &self.type_of(&parts[2])?),
+            Expr::Op(Op::Number(op), _) => match op {
+                NumberOp::FloatToI32 | NumberOp::DoubleToI32 => I32,
+                NumberOp::FloatToU32 | NumberOp::DoubleToU32 => U32,
+                NumberOp::ToI64 => I64,
+                NumberOp::ToU64 => U64,
                 _ => return Err(bad("a choice of something else")),
             },
             _ => return Err(bad("a choice of something else")),
@@ -195,7 +185,7 @@ impl<'t> Emitter<'_, 't, '_> {
     }
 
     /// `cond ? a : b`, of which one alone is computed.
-    fn choice(&mut self, cond: clif::Value, a: &Expr<'t>, b: &Expr<'t>) -> Result<Val> {
+    fn choice(&mut self, cond: clif::Value, a: &'k Expr, b: &'k Expr) -> Result<Val> {
         let ty = common(&self.type_of(a)?, &self.type_of(b)?);
         let (then, other, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let result = self.b.append_block_param(after, clif_type(&ty));
@@ -212,8 +202,8 @@ impl<'t> Emitter<'_, 't, '_> {
     }
 
     /// `(a * b) >> 64` of 128 bits.
-    fn high_half(&mut self, op: &str, a: &Expr<'t>, b: &Expr<'t>) -> Result<Option<Num>> {
-        let (">>", Expr::Binary("*", x, y), Expr::Int(64, ..)) = (op, a, b) else { return Ok(None) };
+    fn high_half(&mut self, op: Binary, a: &'k Expr, b: &'k Expr) -> Result<Option<Num>> {
+        let (Binary::Shr, Expr::Binary(Binary::Mul, x, y), Expr::Int(64, ..)) = (op, a, b) else { return Ok(None) };
         let Expr::Cast(Ty::Int { bits: 128, signed }, x) = &**x else { return Ok(None) };
         let ty = Ty::int(64, *signed);
         let (x, y) = (self.as_value(x, &ty)?, self.as_value(y, &ty)?);
@@ -221,34 +211,26 @@ impl<'t> Emitter<'_, 't, '_> {
         Ok(Some(Num { at: At::Value(high), ty }))
     }
 
-    fn place(&mut self, expr: &Expr<'t>) -> Result<Place> {
+    fn place(&mut self, expr: &'k Expr) -> Result<Place> {
         match expr {
-            Expr::Name(name) => match self.lookup(name)? {
-                Binding::Memory(Ty::State, slot) => {
-                    Ok(Place::Memory(self.b.ins().stack_addr(types::I64, slot, 0), 0, Ty::State))
-                }
-                other => Ok(Place::Variable(other)),
-            },
-            Expr::Unary("*", of) => {
+            Expr::Var(var) => Ok(Place::Variable(self.lookup(*var)?)),
+            Expr::At(_, of) => {
                 let num = self.num(of)?;
                 let Ty::Ptr(ty) = &num.ty else { return Err(bad("what no pointer points to")) };
                 Ok(Place::Memory(self.value(&num), 0, (**ty).clone()))
             }
             Expr::Index(of, index) => {
                 let (of, index) = (self.num(of)?, self.num(index)?);
-                let at = self.binary("+", &of, &index)?;
+                let at = self.binary(Binary::Add, &of, &index)?;
                 let Ty::Ptr(ty) = &at.ty else { return Err(bad("an element of no array")) };
                 Ok(Place::Memory(self.value(&at), 0, (**ty).clone()))
             }
-            Expr::Member(of, name) => match &**of {
-                Expr::Name(state) => match (self.lookup(state)?, State::field(name)) {
-                    (Binding::Memory(Ty::State, slot), Some((offset, bits))) => {
-                        let at = self.b.ins().stack_addr(types::I64, slot, 0);
-                        Ok(Place::Memory(at, offset, Ty::int(bits, false)))
-                    }
-                    _ => Err(bad(format!("a member `{name}`"))),
-                },
-                _ => Err(bad(format!("a member `{name}`"))),
+            Expr::Field(state, field) => match self.lookup(*state)? {
+                Binding::Memory(Ty::State, slot) => {
+                    let at = self.b.ins().stack_addr(types::I64, slot, 0);
+                    Ok(Place::Memory(at, State::place_of(*field), U32))
+                }
+                _ => Err(bad("a member of something else")),
             },
             _ => Err(bad("a place")),
         }
@@ -297,9 +279,9 @@ impl<'t> Emitter<'_, 't, '_> {
     }
 
     /// Whether something is not zero, as a number of 8 bits.
-    pub(super) fn truth(&mut self, expr: &Expr<'t>) -> Result<Num> {
-        if let Expr::Call(callee, args) = expr
-            && let (Expr::Name("likely" | "unlikely"), [one]) = (&**callee, &args[..])
+    pub(super) fn truth(&mut self, expr: &'k Expr) -> Result<Num> {
+        if let Expr::Op(Op::Number(NumberOp::Likely | NumberOp::Unlikely), args) = expr
+            && let [one] = &args[..]
         {
             return self.truth(one);
         }
@@ -309,21 +291,21 @@ impl<'t> Emitter<'_, 't, '_> {
             Val::Num(Num { at: At::Known(n), .. }) => Num { at: At::Known(i128::from(n != 0)), ty: Ty::Bool },
             Val::Num(num) => {
                 let zero = self.converted(&Num { at: At::Known(0), ty: I32 }, &num.ty)?;
-                self.compare("!=", &num, &zero)?
+                self.compare(Binary::Ne, &num, &zero)?
             }
             Val::Lanes(..) | Val::Nothing => return Err(bad("a condition of lanes")),
         })
     }
 
-    fn unary(&mut self, op: &str, num: &Num) -> Result<Num> {
+    fn unary(&mut self, op: Unary, num: &Num) -> Result<Num> {
         let num = self.promoted(num)?;
         let at = match (op, num.at) {
-            ("-", At::Known(n)) => At::Known(wrapped(n.wrapping_neg(), &num.ty)),
-            ("~", At::Known(n)) => At::Known(wrapped(!n, &num.ty)),
-            ("-", At::Value(v)) if matches!(num.ty, Ty::F32 | Ty::F64) => At::Value(self.b.ins().fneg(v)),
-            ("-", At::Value(v)) => At::Value(self.b.ins().ineg(v)),
-            ("~", At::Value(v)) => At::Value(self.b.ins().bnot(v)),
-            _ => return Err(bad(format!("`{op}`"))),
+            (Unary::Neg, At::Known(n)) => At::Known(wrapped(n.wrapping_neg(), &num.ty)),
+            (Unary::Invert, At::Known(n)) => At::Known(wrapped(!n, &num.ty)),
+            (Unary::Neg, At::Value(v)) if matches!(num.ty, Ty::F32 | Ty::F64) => At::Value(self.b.ins().fneg(v)),
+            (Unary::Neg, At::Value(v)) => At::Value(self.b.ins().ineg(v)),
+            (Unary::Invert, At::Value(v)) => At::Value(self.b.ins().bnot(v)),
+            (Unary::Not, _) => return Err(bad("`!` of a number's bits")),
         };
         Ok(Num { at, ty: num.ty })
     }
@@ -336,20 +318,20 @@ impl<'t> Emitter<'_, 't, '_> {
         }
     }
 
-    pub(super) fn binary(&mut self, op: &str, a: &Num, b: &Num) -> Result<Num> {
-        if let (Ty::Ptr(of), "+" | "-") = (&a.ty, op) {
+    pub(super) fn binary(&mut self, op: Binary, a: &Num, b: &Num) -> Result<Num> {
+        if let (Ty::Ptr(of), Binary::Add | Binary::Sub) = (&a.ty, op) {
             let size = i128::from(of.size());
             let by = self.converted(b, &I64)?;
-            let by = self.binary("*", &by, &Num { at: At::Known(size), ty: I64 })?;
+            let by = self.binary(Binary::Mul, &by, &Num { at: At::Known(size), ty: I64 })?;
             let base = Num { at: a.at, ty: I64 };
             let sum = self.binary(op, &base, &by)?;
             return Ok(Num { at: sum.at, ty: a.ty.clone() });
         }
-        if matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=") {
+        if op.compares() {
             return self.compare(op, a, b);
         }
         let (a, b) = (self.promoted(a)?, self.promoted(b)?);
-        if matches!(op, "<<" | ">>") {
+        if matches!(op, Binary::Shl | Binary::Shr) {
             return self.shift(op, &a, &b);
         }
         let ty = common(&a.ty, &b.ty);
@@ -360,71 +342,71 @@ impl<'t> Emitter<'_, 't, '_> {
             return Ok(Num { at: At::Known(wrapped(n, &ty)), ty });
         }
         match (op, a.at, b.at) {
-            ("+", other, At::Known(0))
-            | ("+", At::Known(0), other)
-            | ("-", other, At::Known(0))
-            | ("*", other, At::Known(1))
-            | ("*", At::Known(1), other) => return Ok(Num { at: other, ty }),
-            ("*", At::Known(0), _) | ("*", _, At::Known(0)) => return Ok(Num { at: At::Known(0), ty }),
+            (Binary::Add, other, At::Known(0))
+            | (Binary::Add, At::Known(0), other)
+            | (Binary::Sub, other, At::Known(0))
+            | (Binary::Mul, other, At::Known(1))
+            | (Binary::Mul, At::Known(1), other) => return Ok(Num { at: other, ty }),
+            (Binary::Mul, At::Known(0), _) | (Binary::Mul, _, At::Known(0)) => return Ok(Num { at: At::Known(0), ty }),
             _ => {}
         }
         let (x, y) = (self.value(&a), self.value(&b));
         let ins = self.b.ins();
         let v = if matches!(ty, Ty::F32 | Ty::F64) {
             match op {
-                "+" => ins.fadd(x, y),
-                "-" => ins.fsub(x, y),
-                "*" => ins.fmul(x, y),
-                "/" => ins.fdiv(x, y),
-                _ => return Err(bad(format!("`{op}` of floats"))),
+                Binary::Add => ins.fadd(x, y),
+                Binary::Sub => ins.fsub(x, y),
+                Binary::Mul => ins.fmul(x, y),
+                Binary::Div => ins.fdiv(x, y),
+                _ => return Err(bad(format!("`{}` of floats", op.sign()))),
             }
         } else {
             let (_, signed) = bits_of(&ty);
             match op {
-                "+" => ins.iadd(x, y),
-                "-" => ins.isub(x, y),
-                "*" => ins.imul(x, y),
-                "/" if signed => ins.sdiv(x, y),
-                "/" => ins.udiv(x, y),
-                "%" if signed => ins.srem(x, y),
-                "%" => ins.urem(x, y),
-                "&" => ins.band(x, y),
-                "|" => ins.bor(x, y),
-                "^" => ins.bxor(x, y),
-                _ => return Err(bad(format!("`{op}`"))),
+                Binary::Add => ins.iadd(x, y),
+                Binary::Sub => ins.isub(x, y),
+                Binary::Mul => ins.imul(x, y),
+                Binary::Div if signed => ins.sdiv(x, y),
+                Binary::Div => ins.udiv(x, y),
+                Binary::Rem if signed => ins.srem(x, y),
+                Binary::Rem => ins.urem(x, y),
+                Binary::And => ins.band(x, y),
+                Binary::Or => ins.bor(x, y),
+                Binary::Xor => ins.bxor(x, y),
+                _ => return Err(bad(format!("`{}`", op.sign()))),
             }
         };
         Ok(Num { at: At::Value(v), ty })
     }
 
-    fn shift(&mut self, op: &str, a: &Num, b: &Num) -> Result<Num> {
+    fn shift(&mut self, op: Binary, a: &Num, b: &Num) -> Result<Num> {
         let ty = a.ty.clone();
         let (_, signed) = bits_of(&ty);
         if let (At::Known(x), At::Known(n @ 0..=127)) = (a.at, b.at) {
             let n = n as u32;
-            return Ok(Num { at: At::Known(wrapped(if op == "<<" { x << n } else { x >> n }, &ty)), ty });
+            return Ok(Num { at: At::Known(wrapped(if op == Binary::Shl { x << n } else { x >> n }, &ty)), ty });
         }
         let by = self.converted(b, &I32)?;
         let (x, n) = (self.value(a), self.value(&by));
         let v = match (op, signed) {
-            ("<<", _) => self.b.ins().ishl(x, n),
+            (Binary::Shl, _) => self.b.ins().ishl(x, n),
             (_, true) => self.b.ins().sshr(x, n),
             (_, false) => self.b.ins().ushr(x, n),
         };
         Ok(Num { at: At::Value(v), ty })
     }
 
-    pub(super) fn compare(&mut self, op: &str, a: &Num, b: &Num) -> Result<Num> {
+    pub(super) fn compare(&mut self, op: Binary, a: &Num, b: &Num) -> Result<Num> {
         let (a, b) = (self.promoted(a)?, self.promoted(b)?);
         let ty = common(&a.ty, &b.ty);
         let (a, b) = (self.converted(&a, &ty)?, self.converted(&b, &ty)?);
         if let (At::Known(x), At::Known(y)) = (a.at, b.at) {
             let is = match op {
-                "==" => x == y,
-                "!=" => x != y,
-                "<" => x < y,
-                "<=" => x <= y,
-                ">" => x > y,
+                Binary::Eq => x == y,
+                Binary::Ne => x != y,
+                Binary::Lt => x < y,
+                Binary::Le => x <= y,
+                Binary::Gt => x > y,
                 _ => x >= y,
             };
             return Ok(Num { at: At::Known(i128::from(is)), ty: Ty::Bool });
@@ -440,7 +422,7 @@ impl<'t> Emitter<'_, 't, '_> {
     }
 
     /// A call of a function of this process, by its address.
-    fn call_address(&mut self, address: &Expr<'t>, ret: &Ty, params: &[Ty], args: &[Expr<'t>]) -> Result<Val> {
+    fn call_address(&mut self, Host { gives: ret, params, address, args }: &'k Host) -> Result<Val> {
         let mut sig = Signature::new(self.known.conv);
         let mut values = Vec::with_capacity(args.len());
         for (ty, arg) in params.iter().zip(args) {
@@ -460,60 +442,44 @@ impl<'t> Emitter<'_, 't, '_> {
     }
 }
 
-/// The type that two numbers are brought to.
-fn common(a: &Ty, b: &Ty) -> Ty {
-    match (a, b) {
-        (Ty::F64, _) | (_, Ty::F64) => Ty::F64,
-        (Ty::F32, _) | (_, Ty::F32) => Ty::F32,
-        (Ty::Ptr(_), _) => a.clone(),
-        (_, Ty::Ptr(_)) => b.clone(),
-        _ => {
-            let ((x, sx), (y, sy)) = (bits_of(a), bits_of(b));
-            match x.cmp(&y) {
-                std::cmp::Ordering::Equal => Ty::int(x.max(32), (sx && sy) || x < 32),
-                std::cmp::Ordering::Greater => Ty::int(x.max(32), sx || x < 32),
-                std::cmp::Ordering::Less => Ty::int(y.max(32), sy || y < 32),
-            }
-        }
-    }
-}
-
-fn folded(op: &str, x: i128, y: i128) -> Option<i128> {
+fn folded(op: Binary, x: i128, y: i128) -> Option<i128> {
     Some(match op {
-        "+" => x.wrapping_add(y),
-        "-" => x.wrapping_sub(y),
-        "*" => x.wrapping_mul(y),
-        "/" => x.checked_div(y)?,
-        "%" => x.checked_rem(y)?,
-        "&" => x & y,
-        "|" => x | y,
-        "^" => x ^ y,
+        Binary::Add => x.wrapping_add(y),
+        Binary::Sub => x.wrapping_sub(y),
+        Binary::Mul => x.wrapping_mul(y),
+        Binary::Div => x.checked_div(y)?,
+        Binary::Rem => x.checked_rem(y)?,
+        Binary::And => x & y,
+        Binary::Or => x | y,
+        Binary::Xor => x ^ y,
         _ => return None,
     })
 }
 
-pub(super) fn int_cc(op: &str, signed: bool) -> IntCC {
+/// The code generator's comparison of integers.
+pub(super) fn int_cc(op: Binary, signed: bool) -> IntCC {
     match (op, signed) {
-        ("==" | "eq", _) => IntCC::Equal,
-        ("!=" | "ne", _) => IntCC::NotEqual,
-        ("<" | "lt", true) => IntCC::SignedLessThan,
-        ("<" | "lt", false) => IntCC::UnsignedLessThan,
-        ("<=" | "le", true) => IntCC::SignedLessThanOrEqual,
-        ("<=" | "le", false) => IntCC::UnsignedLessThanOrEqual,
-        (">" | "gt", true) => IntCC::SignedGreaterThan,
-        (">" | "gt", false) => IntCC::UnsignedGreaterThan,
+        (Binary::Eq, _) => IntCC::Equal,
+        (Binary::Ne, _) => IntCC::NotEqual,
+        (Binary::Lt, true) => IntCC::SignedLessThan,
+        (Binary::Lt, false) => IntCC::UnsignedLessThan,
+        (Binary::Le, true) => IntCC::SignedLessThanOrEqual,
+        (Binary::Le, false) => IntCC::UnsignedLessThanOrEqual,
+        (Binary::Gt, true) => IntCC::SignedGreaterThan,
+        (Binary::Gt, false) => IntCC::UnsignedGreaterThan,
         (_, true) => IntCC::SignedGreaterThanOrEqual,
         (_, false) => IntCC::UnsignedGreaterThanOrEqual,
     }
 }
 
-pub(super) fn float_cc(op: &str) -> FloatCC {
+/// The code generator's comparison of floats.
+pub(super) fn float_cc(op: Binary) -> FloatCC {
     match op {
-        "==" | "eq" => FloatCC::Equal,
-        "!=" | "ne" => FloatCC::NotEqual,
-        "<" | "lt" => FloatCC::LessThan,
-        "<=" | "le" => FloatCC::LessThanOrEqual,
-        ">" | "gt" => FloatCC::GreaterThan,
+        Binary::Eq => FloatCC::Equal,
+        Binary::Ne => FloatCC::NotEqual,
+        Binary::Lt => FloatCC::LessThan,
+        Binary::Le => FloatCC::LessThanOrEqual,
+        Binary::Gt => FloatCC::GreaterThan,
         _ => FloatCC::GreaterThanOrEqual,
     }
 }

@@ -1,7 +1,9 @@
-//! What the text means: expected is what C says, worked out by hand.
+//! What a kernel means: expected is what C says, worked out by hand; and that there is code for each operation.
 
-use super::token::{Tok, words};
+use std::fmt::Write as _;
+
 use super::*;
+use crate::back::lane::table::{Kind, NumberOp, Op, Operand};
 
 type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
 
@@ -91,26 +93,49 @@ fn control_is_cs() {
     assert_eq!(run(text, [2, 7])[..5], [39, 29, 7, 29, 7]);
 }
 
-#[test]
-fn literals_have_the_types_of_c() {
-    let of = |text: &'static str| words(text).map(|all| all[0]).unwrap_or_else(|Bad(why)| panic!("{why}"));
-    assert_eq!(of("2147483647"), Tok::Int(0x7fff_ffff, 32, false));
-    assert_eq!(of("2147483648"), Tok::Int(0x8000_0000, 64, false));
-    assert_eq!(of("0x80000000"), Tok::Int(0x8000_0000, 32, true));
-    assert_eq!(of("5u"), Tok::Int(5, 32, true));
-    assert_eq!(of("5ull"), Tok::Int(5, 64, true));
-    assert_eq!(of("1.5f"), Tok::Real(1.5, true));
+/// An operand of an operation, as C.
+fn operand(operand: Operand) -> Option<&'static str> {
+    Some(match operand {
+        Operand::Lanes(Kind::F32) => "vf",
+        Operand::Lanes(Kind::F64) => "vd",
+        Operand::Lanes(Kind::I32) => "vi",
+        Operand::Lanes(Kind::I64) => "vl",
+        Operand::Mask => "m",
+        Operand::Int { .. } | Operand::Any => "n",
+        Operand::Truth => "n == 3",
+        Operand::F32 => "f",
+        Operand::F64 => "d",
+        Operand::Place => "ctx",
+        Operand::State => "&st",
+        Operand::Function | Operand::Nothing => return None,
+    })
 }
 
 #[test]
-fn what_there_are_no_words_for_is_named() {
-    for (text, named) in
-        [("frobnicate(a);", "`frobnicate`"), ("out[0] = c;", "`c`"), ("out[0] = (1;", "`)`"), ("@", "`@`")]
-    {
-        let text = format!(
-            "u32 kernel(char* ctx, const u64* args) {{ u64* out = (u64*)ctx; const u64 a = 0; {text} return 0; }}"
-        );
-        let why = compile(&text, Dim3 { x: 1, y: 1, z: 1 }, false).err().expect("an error");
-        assert!(why.contains(named) && why.contains("our own compiler"), "{why}");
+fn there_is_code_for_each_operation() {
+    let mut text = String::from("u32 kernel(char* ctx, const u64* args) {\nState st = {0};\nif (args[0]) return 0;\n");
+    text.push_str("const i64 n = (i64)args[1]; const f32 f = *(const f32*)ctx; const f64 d = *(const f64*)ctx;\n");
+    text.push_str("const vf32 vf = ld_f32(ctx); const vf64 vd = ld_f64(ctx); const vi32 vi = ld_i32(ctx); const vi64 vl = ld_i64(ctx);\n");
+    text.push_str("const m16 m = lt_f32(vf, splat_f32(f));\n");
+    for op in Op::all().filter(|op| *op != Op::Number(NumberOp::Fence)) {
+        let operands = op.operands();
+        let function = |kind: Kind| {
+            let params = vec![kind.name(); operands.len() - 2].join(", ");
+            format!("({} (*)({params}))0x1000ull", kind.name())
+        };
+        let args: Vec<String> = (operands.iter())
+            .map(|of| match (operand(*of), op.gives()) {
+                (Some(text), _) => text.to_owned(),
+                (None, Operand::Lanes(kind)) => function(kind),
+                (None, _) => panic!("`{}`", op.name()),
+            })
+            .collect();
+        let _ = writeln!(text, "{{ {}({}); }}", op.name(), args.join(", "));
+    }
+    text.push_str("__atomic_thread_fence(__ATOMIC_SEQ_CST);\nreturn 0;\n}");
+    let kernel = valid::require(read::kernel(&text)).unwrap_or_else(|why| panic!("{why}"));
+    for has_widest in [false, has_widest()] {
+        let made = compiled(&kernel, Dim3 { x: 32, y: 1, z: 1 }, false, has_widest);
+        assert_eq!(made.err(), None);
     }
 }

@@ -7,15 +7,26 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, ConstantData, Endianness, InstBuilder, MemFlagsData, Type, types};
 
 use super::emit::Emitter;
-use super::parse::{Kind, Ty};
 use super::{Result, bad};
+use crate::back::lane::table::Kind;
+use crate::back::lane::tree::Binary;
+use crate::back::lane::types::{Ty, bits_of};
 
 /// Vectors of lanes; of 32-bit ones the first four count.
 pub(super) type Parts = [clif::Value; 8];
 
-impl Kind {
-    /// The vectors that hold it.
-    pub(super) fn vector(self) -> Type {
+/// The vectors that hold lanes.
+pub(super) trait Vectors {
+    /// Their type.
+    fn vector(self) -> Type;
+    /// How many.
+    fn count(self) -> usize;
+    /// The integers of that size.
+    fn integers(self) -> Kind;
+}
+
+impl Vectors for Kind {
+    fn vector(self) -> Type {
         match self {
             Kind::F32 => types::F32X4,
             Kind::I32 => types::I32X4,
@@ -24,31 +35,15 @@ impl Kind {
         }
     }
 
-    /// How many.
-    pub(super) fn count(self) -> usize {
+    fn count(self) -> usize {
         match self {
             Kind::F32 | Kind::I32 => 4,
             Kind::F64 | Kind::I64 => 8,
         }
     }
 
-    pub(super) fn is_float(self) -> bool {
-        matches!(self, Kind::F32 | Kind::F64)
-    }
-
-    /// The integers of that size.
-    pub(super) fn integers(self) -> Kind {
+    fn integers(self) -> Kind {
         if self.count() == 4 { Kind::I32 } else { Kind::I64 }
-    }
-
-    /// One lane.
-    pub(super) fn scalar(self) -> Ty {
-        match self {
-            Kind::F32 => Ty::F32,
-            Kind::F64 => Ty::F64,
-            Kind::I32 => Ty::int(32, true),
-            Kind::I64 => Ty::int(64, true),
-        }
     }
 }
 
@@ -113,19 +108,11 @@ pub(super) fn wrapped(n: i128, ty: &Ty) -> i128 {
     }
 }
 
-pub(super) fn bits_of(ty: &Ty) -> (u8, bool) {
-    match ty {
-        Ty::Int { bits, signed } => (*bits, *signed),
-        Ty::Bool => (8, false),
-        _ => (64, false),
-    }
-}
-
 fn little() -> MemFlagsData {
     MemFlagsData::new().with_endianness(Endianness::Little)
 }
 
-impl Emitter<'_, '_, '_> {
+impl Emitter<'_, '_> {
     /// The bits of a vector as one of another type.
     pub(super) fn cast(&mut self, v: clif::Value, to: Type) -> clif::Value {
         if self.b.func.dfg.value_type(v) == to {
@@ -325,27 +312,29 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// `&`, `|` or `^` of masks.
-    pub(super) fn mask_op(&mut self, op: &str, a: Mask, b: Mask) -> Mask {
+    pub(super) fn mask_op(&mut self, op: Binary, a: Mask, b: Mask) -> Mask {
         match (op, a, b) {
-            ("&", Mask::Known(x), Mask::Known(y)) => return Mask::Known(x & y),
-            ("|", Mask::Known(x), Mask::Known(y)) => return Mask::Known(x | y),
-            ("^", Mask::Known(x), Mask::Known(y)) => return Mask::Known(x ^ y),
-            ("&", Mask::Known(0xffff), other) | ("&", other, Mask::Known(0xffff)) => return other,
-            ("|" | "^", Mask::Known(0), other) | ("|" | "^", other, Mask::Known(0)) => return other,
-            ("&", Mask::Known(0), _) | ("&", _, Mask::Known(0)) => return Mask::Known(0),
+            (Binary::And, Mask::Known(x), Mask::Known(y)) => return Mask::Known(x & y),
+            (Binary::Or, Mask::Known(x), Mask::Known(y)) => return Mask::Known(x | y),
+            (Binary::Xor, Mask::Known(x), Mask::Known(y)) => return Mask::Known(x ^ y),
+            (Binary::And, Mask::Known(0xffff), other) | (Binary::And, other, Mask::Known(0xffff)) => return other,
+            (Binary::Or | Binary::Xor, Mask::Known(0), other) | (Binary::Or | Binary::Xor, other, Mask::Known(0)) => {
+                return other;
+            }
+            (Binary::And, Mask::Known(0), _) | (Binary::And, _, Mask::Known(0)) => return Mask::Known(0),
             _ => {}
         }
         if let (Mask::Lanes(x), Mask::Lanes(y)) = (a, b) {
             return Mask::Lanes([0, 1, 2, 3].map(|i| match op {
-                "&" => self.b.ins().band(x[i], y[i]),
-                "|" => self.b.ins().bor(x[i], y[i]),
+                Binary::And => self.b.ins().band(x[i], y[i]),
+                Binary::Or => self.b.ins().bor(x[i], y[i]),
                 _ => self.b.ins().bxor(x[i], y[i]),
             }));
         }
         let (x, y) = (self.mask_bits(a), self.mask_bits(b));
         Mask::Bits(match op {
-            "&" => self.b.ins().band(x, y),
-            "|" => self.b.ins().bor(x, y),
+            Binary::And => self.b.ins().band(x, y),
+            Binary::Or => self.b.ins().bor(x, y),
             _ => self.b.ins().bxor(x, y),
         })
     }

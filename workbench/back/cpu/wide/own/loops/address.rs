@@ -2,10 +2,11 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::super::parse::{Expr, Ty};
-use super::super::value::At;
 use super::read::{DEPTH, Local, Read};
 use super::values::{Index, Place};
+use crate::back::cpu::wide::own::value::At;
+use crate::back::lane::tree::{Binary, Expr, Var};
+use crate::back::lane::types::Ty;
 
 /// What is the same in all rounds, with words for it.
 type Same = (clif::Value, String);
@@ -25,15 +26,15 @@ enum By {
 }
 
 /// The address of `*(const ty*)(...)`, whose pointer is to bytes.
-pub(super) fn element<'a, 't>(at: &'a Expr<'t>, ty: &Ty) -> Option<&'a Expr<'t>> {
+pub(super) fn element<'k>(at: &'k Expr, ty: &Ty) -> Option<&'k Expr> {
     match at {
         Expr::Cast(Ty::Ptr(of), inner) if **of == *ty => Some(inner),
         _ => None,
     }
 }
 
-impl<'t> Read<'_, '_, 't, '_> {
-    pub(super) fn place(&mut self, at: &Expr<'t>) -> Option<Place> {
+impl<'k> Read<'_, 'k, '_> {
+    pub(super) fn place(&mut self, at: &'k Expr) -> Option<Place> {
         let Linear { base, bytes, by } = self.linear(at)?;
         let (base, key) = base?;
         let (base, key, bytes) = match i32::try_from(bytes) {
@@ -58,7 +59,7 @@ impl<'t> Read<'_, '_, 't, '_> {
     }
 
     /// What a known number is that is added to the counter.
-    pub(super) fn more(&mut self, expr: &Expr<'t>) -> Option<i64> {
+    pub(super) fn more(&mut self, expr: &'k Expr) -> Option<i64> {
         match self.linear(expr)? {
             Linear { base: None, bytes, by: By::Known(1) } => Some(bytes),
             _ => None,
@@ -74,26 +75,26 @@ impl<'t> Read<'_, '_, 't, '_> {
         Index::Times(at)
     }
 
-    fn linear(&mut self, expr: &Expr<'t>) -> Option<Linear> {
+    fn linear(&mut self, expr: &'k Expr) -> Option<Linear> {
         if self.is_fixed(expr)
             && let Some(same) = self.same(expr)?
         {
             return Some(same);
         }
         match expr {
-            Expr::Name(name) => match self.locals.get(name).cloned()? {
-                Local::Number(Ty::Int { bits: 64, .. }, inner) => self.named_linear(name, &inner),
+            Expr::Var(var) => match self.locals.get(var).copied()? {
+                Local::Number(Ty::Int { bits: 64, .. }, inner) => self.named_linear(*var, inner),
                 _ => None,
             },
             Expr::Cast(Ty::Int { bits: 64, .. }, inner) => match self.is_counter(inner) {
                 true => Some(Linear { base: None, bytes: 0, by: By::Known(1) }),
                 false => self.linear(inner),
             },
-            Expr::Binary(op @ ("+" | "-"), a, b) => {
+            Expr::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
                 let (a, b) = (self.linear(a)?, self.linear(b)?);
-                self.sum(op, a, b)
+                self.sum(*op, a, b)
             }
-            Expr::Binary("*", a, b) => {
+            Expr::Binary(Binary::Mul, a, b) => {
                 let (a, b) = (self.linear(a)?, self.linear(b)?);
                 // Times what is known, if either is.
                 match (&a.by, &b.by) {
@@ -107,8 +108,8 @@ impl<'t> Read<'_, '_, 't, '_> {
         }
     }
 
-    fn named_linear(&mut self, name: &'t str, inner: &Expr<'t>) -> Option<Linear> {
-        if let Some(known) = self.linear.get(name) {
+    fn named_linear(&mut self, var: Var, inner: &'k Expr) -> Option<Linear> {
+        if let Some(known) = self.linear.get(&var) {
             return known.clone();
         }
         if self.depth.get() == DEPTH {
@@ -117,13 +118,13 @@ impl<'t> Read<'_, '_, 't, '_> {
         self.depth.set(self.depth.get() + 1);
         let linear = self.linear(inner);
         self.depth.set(self.depth.get() - 1);
-        self.linear.insert(name, linear.clone());
+        self.linear.insert(var, linear.clone());
         linear
     }
 
     /// What is the same in all rounds; none where it is a sum or a product in 64 bits whose known part is worth knowing.
     #[expect(clippy::option_option, reason = "no words at all is something else")]
-    fn same(&mut self, expr: &Expr<'t>) -> Option<Option<Linear>> {
+    fn same(&mut self, expr: &'k Expr) -> Option<Option<Linear>> {
         let (num, key) = self.fixed(expr)?;
         // Steps of pointers to more than bytes are longer than what is added.
         if matches!(&num.ty, Ty::Ptr(of) if of.size() != 1) {
@@ -136,8 +137,8 @@ impl<'t> Read<'_, '_, 't, '_> {
             At::Value(v) => v,
         };
         let parts = match expr {
-            Expr::Binary("+" | "-", ..) => is_long,
-            Expr::Binary("*", a, b) => is_long && (self.is_known(a) || self.is_known(b)),
+            Expr::Binary(Binary::Add | Binary::Sub, ..) => is_long,
+            Expr::Binary(Binary::Mul, a, b) => is_long && (self.is_known(a) || self.is_known(b)),
             Expr::Cast(Ty::Int { bits: 64, .. }, inner) => {
                 is_long && matches!(self.fixed(inner)?.0.ty, Ty::Int { bits: 64, .. })
             }
@@ -146,35 +147,37 @@ impl<'t> Read<'_, '_, 't, '_> {
         Some((!parts).then_some(Linear { base: Some((v, key)), bytes: 0, by: By::Known(0) }))
     }
 
-    fn is_known(&mut self, expr: &Expr<'t>) -> bool {
+    fn is_known(&mut self, expr: &'k Expr) -> bool {
         self.fixed(expr).is_some_and(|(num, _)| matches!(num.at, At::Known(_)))
     }
 
     /// Whether something is the counter, as it is, or as a constant of its type has it.
-    fn is_counter(&self, expr: &Expr<'t>) -> bool {
+    fn is_counter(&self, expr: &Expr) -> bool {
         let Some((counter, ty)) = &self.counter else { return false };
         match expr {
-            Expr::Name(name) if name == counter => true,
-            Expr::Name(name) => {
-                matches!(self.locals.get(name), Some(Local::Number(of, inner)) if of == ty && self.is_counter(inner))
+            Expr::Var(var) if var == counter => true,
+            Expr::Var(var) => {
+                matches!(self.locals.get(var), Some(Local::Number(of, inner)) if *of == ty && self.is_counter(inner))
             }
             Expr::Cast(of, inner) => of == ty && self.is_counter(inner),
             _ => false,
         }
     }
 
-    fn sum(&mut self, op: &str, a: Linear, b: Linear) -> Option<Linear> {
-        let bytes = if op == "+" { a.bytes.checked_add(b.bytes)? } else { a.bytes.checked_sub(b.bytes)? };
+    fn sum(&mut self, op: Binary, a: Linear, b: Linear) -> Option<Linear> {
+        let bytes = if op == Binary::Add { a.bytes.checked_add(b.bytes)? } else { a.bytes.checked_sub(b.bytes)? };
         let base = match (a.base, b.base) {
             (a, None) => a,
-            (None, Some(b)) if op == "+" => Some(b),
+            (None, Some(b)) if op == Binary::Add => Some(b),
             (None, Some((b, key))) => Some((self.e.b.ins().ineg(b), format!("-{key}"))),
-            (Some((a, x)), Some((b, y))) => Some((self.combined(op, a, b), format!("({x}{op}{y})"))),
+            (Some((a, x)), Some((b, y))) => Some((self.combined(op, a, b), format!("({x}{}{y})", op.sign()))),
         };
         let by = match (a.by, b.by) {
-            (By::Known(a), By::Known(b)) => By::Known(if op == "+" { a.checked_add(b)? } else { a.checked_sub(b)? }),
+            (By::Known(a), By::Known(b)) => {
+                By::Known(if op == Binary::Add { a.checked_add(b)? } else { a.checked_sub(b)? })
+            }
             (by, By::Known(0)) => by,
-            (By::Known(0), by) if op == "+" => by,
+            (By::Known(0), by) if op == Binary::Add => by,
             _ => return None,
         };
         Some(Linear { base, bytes, by })
@@ -199,18 +202,18 @@ impl<'t> Read<'_, '_, 't, '_> {
             By::Known(0) => By::Known(0),
             By::Known(1) => By::Value((factor, key.clone())),
             By::Known(by) => By::Value((self.e.b.ins().imul_imm_s(factor, by), format!("({key}*{by})"))),
-            By::Value((value, by)) => By::Value((self.combined("*", value, factor), format!("({by}*{key})"))),
+            By::Value((value, by)) => By::Value((self.combined(Binary::Mul, value, factor), format!("({by}*{key})"))),
         };
         let more = (a.bytes != 0).then(|| (self.e.b.ins().imul_imm_s(factor, a.bytes), format!("({key}*{})", a.bytes)));
         let base = match (a.base, more) {
             (Some((value, x)), Some((more, y))) => Some((
                 {
-                    let product = self.combined("*", value, factor);
-                    self.combined("+", product, more)
+                    let product = self.combined(Binary::Mul, value, factor);
+                    self.combined(Binary::Add, product, more)
                 },
                 format!("(({x}*{key})+{y})"),
             )),
-            (Some((value, x)), None) => Some((self.combined("*", value, factor), format!("({x}*{key})"))),
+            (Some((value, x)), None) => Some((self.combined(Binary::Mul, value, factor), format!("({x}*{key})"))),
             (None, more) => more,
         };
         Some(Linear { base, bytes: 0, by })

@@ -8,6 +8,7 @@ use iced_x86::code_asm::*;
 use iced_x86::{IcedError, Register};
 
 use super::values::{Id, Index, Op, Place};
+use crate::back::lane::tree::Binary;
 
 /// A loop.
 pub struct Loop {
@@ -49,7 +50,7 @@ pub struct Counter {
     pub is_long: bool,
     pub signed: bool,
     /// How it compares with the limit while there are rounds.
-    pub goes_on: &'static str,
+    pub goes_on: Binary,
     /// What a round takes of the budget.
     pub cost: i32,
 }
@@ -306,15 +307,15 @@ impl<'a> Code<'a> {
     /// As numbers of 64 bits, whatever they were.
     fn jump_if(&mut self, counter: Counter, to: CodeLabel) -> Made<()> {
         match (counter.goes_on, counter.signed) {
-            ("<", true) => self.asm.jl(to)?,
-            ("<=", true) => self.asm.jle(to)?,
-            (">", true) => self.asm.jg(to)?,
-            (">=", true) => self.asm.jge(to)?,
-            ("<", false) => self.asm.jb(to)?,
-            ("<=", false) => self.asm.jbe(to)?,
-            (">", false) => self.asm.ja(to)?,
-            (">=", false) => self.asm.jae(to)?,
-            ("!=", _) => self.asm.jne(to)?,
+            (Binary::Lt, true) => self.asm.jl(to)?,
+            (Binary::Le, true) => self.asm.jle(to)?,
+            (Binary::Gt, true) => self.asm.jg(to)?,
+            (Binary::Ge, true) => self.asm.jge(to)?,
+            (Binary::Lt, false) => self.asm.jb(to)?,
+            (Binary::Le, false) => self.asm.jbe(to)?,
+            (Binary::Gt, false) => self.asm.ja(to)?,
+            (Binary::Ge, false) => self.asm.jae(to)?,
+            (Binary::Ne, _) => self.asm.jne(to)?,
             _ => return Err(Stop::Broken),
         }
         Ok(())

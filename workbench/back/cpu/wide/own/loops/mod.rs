@@ -1,12 +1,12 @@
 //! Loops in the processor's widest registers.
 //!
-//! Vectors of 128 bits are what the code generator has. On a processor with AVX-512, two kinds of text run in registers of 512 instead:
+//! Vectors of 128 bits are what the code generator has. On a processor with AVX-512, two kinds of piece run in registers of 512 instead:
 //! loops whose rounds compute lanes of 32 bits and nothing else, read memory at addresses that move with a counter, write to such in the
-//! end and do not branch; and *stretches*, statements that an `if` guards or that need no checks, which do the like once. What they compute is read from the text ([`read`],
-//! [`text`], [`same`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of its own ([`encode`],
+//! end and do not branch; and *stretches*, statements that an `if` guards or that need no checks, which do the like once. What they compute is read from the lane IR ([`read`],
+//! [`shape`], [`same`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of its own ([`encode`],
 //! [`instructions`]). The code is a function that the rest calls, with all that it needs in one piece of memory, or where a block keeps it
-//! anyway; a loop's comes back when there are no more rounds, or when the budget wants to be looked at. Checks are those of the text, which looks at the places of the
-//! first and the last round ahead of such loops, and at a stretch's condition. All other text stays what it was.
+//! anyway; a loop's comes back when there are no more rounds, or when the budget wants to be looked at. Checks are those of the kernel, which looks at the places of the
+//! first and the last round ahead of such loops, and at a stretch's condition. All else stays what it was, and [`Left`] says why.
 
 mod address;
 mod encode;
@@ -14,9 +14,9 @@ mod instructions;
 mod operations;
 mod read;
 mod same;
+mod shape;
 #[cfg(test)]
 mod tests;
-mod text;
 mod values;
 
 use cranelift_codegen::ir::{
@@ -26,12 +26,15 @@ use cranelift_codegen::ir::{
 use self::encode::{Counter, Frame, Loop};
 use self::read::{Found, Read};
 use self::values::Place;
-use super::emit::{Binding, Emitter, free};
-use super::parse::{Kind, Reader, Ty};
+use super::emit::{After, Binding, Emitter, free};
 use super::scalar::I64;
-use super::value::{At, Num, Parts, Val, clif_type};
+use super::value::{At, Num, Parts, Val, Vectors, clif_type};
 use super::{Result, bad};
 use crate::back::cpu::code::jit::NAMESPACE_MODULE;
+use crate::back::lane::left::{Left, Piece, Reason};
+use crate::back::lane::table::Kind;
+use crate::back::lane::tree::{Role, Stmt};
+use crate::back::lane::types::Ty;
 
 /// Whether the processor has the instructions.
 pub fn available() -> bool {
@@ -63,36 +66,37 @@ const OUTSIDE: usize = 99;
 /// Vector operations that a call has to be worth.
 const FEW: usize = 8;
 
-impl<'w, 't> Emitter<'w, 't, '_> {
-    /// `for (;;)` with the reader at its body: whether it is done in the widest registers. Otherwise nothing has happened.
-    pub(super) fn widest_loop(&mut self, r: &mut Reader<'w, 't>) -> Result<bool> {
-        let read = self.tried(r, |read, r| {
-            let found = read.body(r)?;
+impl<'k> Emitter<'k, '_> {
+    /// The body of `for (;;)`, if it is done in the widest registers: how many of the statements behind the loop are done as well.
+    /// Otherwise nothing has happened.
+    pub(super) fn widest_loop(&mut self, body: &'k Stmt, after: &After<'_, 'k>) -> Result<Option<usize>> {
+        let read = self.tried(Piece::Loop, |read| {
+            let found = read.body(body, after)?;
             let counter = Some(found.counter);
-            (!read.set.is_empty() || !read.stores.is_empty()).then_some((found, counter))
-        });
-        match read {
-            Some((found, ready)) => {
-                self.written += 1;
-                self.emit_loop(&found, ready)?;
-                // What comes next has been done.
-                if let Some(past) = found.kept {
-                    while r.is_label() {
-                        self.statement(r)?;
-                    }
-                    r.at = past;
-                }
-                Ok(true)
+            if read.set.is_empty() && read.stores.is_empty() {
+                return read.no(Reason::Short);
             }
-            None => Ok(false),
+            Some((found, counter))
+        });
+        let Some((found, ready)) = read else { return Ok(None) };
+        self.written += 1;
+        self.emit_loop(&found, ready)?;
+        // What comes next has been done, but for the label.
+        let done = found.kept.unwrap_or_default();
+        if done > 0 {
+            self.statements(&after.here[..1])?;
         }
+        Ok(Some(done))
     }
 
-    /// Statements in brackets that are done once, as [`Emitter::widest_loop`].
-    pub(super) fn widest_stretch(&mut self, r: &mut Reader<'w, 't>) -> Result<bool> {
-        let read = self.tried(r, |read, r| {
-            read.stretch(r)?;
-            (!read.stores.is_empty() && read.values.ops.len() >= FEW).then_some(((), None))
+    /// Statements of a block that are done once, as [`Emitter::widest_loop`].
+    pub(super) fn widest_stretch(&mut self, all: &'k [Stmt], after: &After<'_, 'k>) -> Result<bool> {
+        let read = self.tried(Piece::Stretch, |read| {
+            read.stretch(all, after)?;
+            if read.stores.is_empty() || read.values.ops.len() < FEW {
+                return read.no(Reason::Short);
+            }
+            Some(((), None))
         });
         let Some(((), ready)) = read else { return Ok(false) };
         self.written += 1;
@@ -101,31 +105,38 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         Ok(true)
     }
 
-    /// What reads a text, with the code that comes of it; the reader is where it was if none does.
+    /// What is read of a piece, with the code that comes of it.
     fn tried<T>(
         &mut self,
-        r: &mut Reader<'w, 't>,
-        read: impl FnOnce(&mut Read<'_, 'w, 't, '_>, &mut Reader<'w, 't>) -> Option<(T, Option<Counter>)>,
+        piece: Piece,
+        read: impl FnOnce(&mut Read<'_, 'k, '_>) -> Option<(T, Option<Counter>)>,
     ) -> Option<(T, Ready)> {
         if !self.known.has_widest {
             return None;
         }
-        let back = r.at;
         self.push_scope();
         let mut reading = Read::new(self);
-        let found = read(&mut reading, r).and_then(|(found, counter)| Some((found, made(reading, counter)?)));
+        let found = read(&mut reading);
+        // Nobody misses code for statements that compute next to nothing.
+        let is_worth_it = piece == Piece::Loop || reading.values.ops.len() >= FEW;
+        let found = match found {
+            Some((found, counter)) => made(reading, counter).map(|ready| (found, ready)).ok_or(Reason::Registers),
+            None => Err(reading.why.unwrap_or(Reason::Numbers)),
+        };
         self.pop_scope();
-        if found.is_none() {
-            r.at = back;
+        match found {
+            Ok(found) => return Some(found),
+            Err(reason) if is_worth_it => self.left.push(Left { piece, reason }),
+            Err(_) => {}
         }
-        found
+        None
     }
 
-    fn emit_loop(&mut self, found: &Found<'t>, ready: Ready) -> Result<()> {
+    fn emit_loop(&mut self, found: &Found<'k>, ready: Ready) -> Result<()> {
         let Ready { code, frame, outside } = ready;
         let flags = MemFlagsData::trusted();
         let at = self.keep_outside(&frame, &outside)?;
-        let counter = self.lookup(found.name)?;
+        let counter = self.lookup(found.var)?;
         let ty = Ty::int(if found.counter.is_long { 64 } else { 32 }, found.counter.signed);
         let long = Ty::int(64, found.counter.signed);
         let value = self.get(&counter)?;
@@ -135,7 +146,8 @@ impl<'w, 't> Emitter<'w, 't, '_> {
             let value = self.value(&num);
             self.b.ins().store(flags, value, at, offset);
         }
-        let budget = self.lookup("budget")?;
+        let budget = self.of_role(Role::Budget).ok_or_else(|| bad("a loop without a budget"))?;
+        let budget = self.lookup(budget)?;
         self.keep_budget(&budget, at)?;
 
         let (head, again, done, exit) =
@@ -150,14 +162,13 @@ impl<'w, 't> Emitter<'w, 't, '_> {
         self.b.seal_block(done);
 
         self.begin(again);
-        let mut refill = Reader::new(self.words(), found.refill);
-        self.statement(&mut refill)?;
+        self.statements(std::slice::from_ref(found.refill))?;
         if !self.is_ended() {
             self.keep_budget(&budget, at)?;
         }
         self.jump(head)?;
 
-        // The text leaves by itself.
+        // The kernel leaves by itself.
         self.begin(done);
         let now = self.b.ins().load(clif_type(&ty), flags, at, Frame::COUNTER);
         self.set(&counter, Val::Num(Num { at: At::Value(now), ty }))?;
@@ -174,12 +185,9 @@ impl<'w, 't> Emitter<'w, 't, '_> {
             }
             self.set(binding, Val::Lanes(*kind, parts))?;
         }
-        let mut leaving = Reader::new(self.words(), found.leaving.start);
         self.push_scope();
         self.push_exit(exit);
-        while leaving.at < found.leaving.end {
-            self.statement(&mut leaving)?;
-        }
+        self.statements(found.leaving)?;
         self.pop_exit();
         self.pop_scope();
         // It has left. If it ever did not, who waits could still stop it.
@@ -249,10 +257,10 @@ impl<'w, 't> Emitter<'w, 't, '_> {
 }
 
 /// The code of what has been read.
-fn made(read: Read<'_, '_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
-    let roots = read.set.iter().map(|name| read.now.get(name).copied()).collect::<Option<Vec<_>>>()?;
+fn made(read: Read<'_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
+    let roots = read.set.iter().map(|var| read.now.get(var).copied()).collect::<Option<Vec<_>>>()?;
     let Read { e, values, given, ones, pointers, factors, flags, set, homes, stores, asked, .. } = read;
-    let set = set.iter().map(|name| e.lookup(name).ok()).collect::<Option<Vec<_>>>()?;
+    let set = set.iter().map(|var| e.lookup(*var).ok()).collect::<Option<Vec<_>>>()?;
     let ends: Vec<_> = roots.iter().copied().chain(stores.iter().map(|store| store.id)).collect();
     let order = values.schedule(&ends);
     let of = Loop {

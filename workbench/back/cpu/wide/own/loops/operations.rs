@@ -1,13 +1,15 @@
-//! Which operation the text's words are.
+//! Which operation of the processor's an operation of lanes is.
 
 use std::collections::HashMap;
 
-use super::super::parse::{Expr, Reader, Ty};
-use super::super::value::At;
 use super::address::element;
 use super::read::{Local, Read};
-use super::text::declared;
 use super::values::{Binary, Both, Compare, Id, Op, Unary};
+use crate::back::cpu::wide::own::value::At;
+use crate::back::lane::left::Reason;
+use crate::back::lane::table::{self, Access, Element, LaneOp, NumberOp, Space};
+use crate::back::lane::tree::{self, Expr, FunctionId, Stmt};
+use crate::back::lane::types::Ty;
 
 /// The processor's predicates.
 const EQ: u8 = 0;
@@ -16,139 +18,113 @@ const LE: u8 = 2;
 const NE: u8 = 4;
 const UNORDERED: u8 = 3;
 
-/// Whether two addresses are in memory of different kinds: a caller's arrays, what a block's threads share, and what they keep.
-fn is_elsewhere(a: Option<&str>, b: Option<&str>) -> bool {
-    let kind = |name: &str| match name {
-        "scratch" => Some(0),
-        _ if name.starts_with("B_p") => Some(1),
-        _ if name.starts_with("B_s") => Some(2),
-        _ => None,
-    };
-    match (a.and_then(kind), b.and_then(kind)) {
-        (Some(a), Some(b)) => a != b,
-        _ => false,
-    }
-}
-
-impl<'t> Read<'_, '_, 't, '_> {
+impl<'k> Read<'_, 'k, '_> {
     /// Lanes, or a number that all of them have.
-    pub(super) fn lanes(&mut self, expr: &Expr<'t>) -> Option<Id> {
+    pub(super) fn lanes(&mut self, expr: &'k Expr) -> Option<Id> {
         match expr {
-            Expr::Name(name) => self.named(name),
+            Expr::Var(var) => self.named(*var),
             Expr::Cast(Ty::F32 | Ty::Lanes(_), inner) => self.lanes(inner),
-            Expr::Unary("*", at) => {
-                let at = element(at, &Ty::F32)?;
-                let place = self.place(at)?;
-                self.read(Op::LoadOne(place), at)
+            Expr::At(space, at) => match element(at, &Ty::F32) {
+                Some(at) => match self.place(at) {
+                    Some(place) => self.read(Op::LoadOne(place), *space),
+                    None => self.no(Reason::Address),
+                },
+                None => self.no(Reason::Numbers),
+            },
+            Expr::Op(op, args) => self.operation(*op, args),
+            Expr::Call(id, args) => {
+                let args = self.all(args)?;
+                self.inlined(*id, &args)
             }
-            Expr::Call(callee, args) => {
-                let Expr::Name(name) = **callee else { return None };
-                self.call(name, args)
-            }
-            _ => None,
+            _ => self.no(Reason::Numbers),
         }
     }
 
-    /// What is read comes before what is written, as that is written in the end: in the text as well, or it is elsewhere.
-    fn read(&mut self, op: Op, at: &Expr<'t>) -> Option<Id> {
-        let from = at.space();
-        if self.spaces.iter().all(|to| is_elsewhere(*to, from)) { self.values.add(op) } else { None }
+    fn all(&mut self, args: &'k [Expr]) -> Option<Vec<Id>> {
+        args.iter().map(|arg| self.lanes(arg)).collect()
     }
 
-    fn call(&mut self, name: &'t str, args: &[Expr<'t>]) -> Option<Id> {
-        match (name, args) {
-            ("f32_of", [bits]) => {
-                let (num, _) = self.fixed(bits)?;
-                let At::Known(n) = num.at else { return None };
+    /// What is read comes before what is written, as that is written in the end: in the kernel as well, or it is elsewhere.
+    fn read(&mut self, op: Op, from: Space) -> Option<Id> {
+        if self.spaces.iter().all(|to| to.is_elsewhere(from)) {
+            self.values.add(op)
+        } else {
+            self.no(Reason::ReadsWritten)
+        }
+    }
+
+    fn operation(&mut self, op: table::Op, args: &'k [Expr]) -> Option<Id> {
+        match (op, args) {
+            (table::Op::Number(NumberOp::F32Of), [bits]) => {
+                let Some((num, _)) = self.fixed(bits) else { return self.no(Reason::Numbers) };
+                let At::Known(n) = num.at else { return self.no(Reason::Numbers) };
                 self.bits(n as u32)
             }
-            ("splat_f32", [x]) => self.lanes(x),
-            ("splat_i32", [n]) => {
-                let (num, key) = self.fixed(n)?;
+            (table::Op::Lanes(LaneOp::SplatF32), [x]) => self.lanes(x),
+            (table::Op::Lanes(LaneOp::SplatI32), [n]) => {
+                let Some((num, key)) = self.fixed(n) else { return self.no(Reason::Numbers) };
                 let num = self.e.converted(&num, &Ty::int(32, true)).ok()?;
                 match num.at {
                     At::Known(n) => self.bits(n as u32),
                     At::Value(_) => self.one(&num, format!("i{key}")),
                 }
             }
-            ("ld_f32" | "ld_i32", [at]) => {
-                let place = self.place(at)?;
-                self.read(Op::Load(place), at)
+            (table::Op::Memory(memory), [at])
+                if memory.access == Access::Load && matches!(memory.of, Element::F32 | Element::I32) =>
+            {
+                let Some(place) = self.place(at) else { return self.no(Reason::Address) };
+                self.read(Op::Load(place), memory.space)
             }
-            ("select_f32" | "select_i32", [m, a, b]) => {
+            (table::Op::Lanes(LaneOp::SelectF32 | LaneOp::SelectI32), [m, a, b]) => {
                 let (m, a, b) = (self.mask(m)?, self.lanes(a)?, self.lanes(b)?);
                 self.values.add(Op::Choose(m, a, b))
             }
-            _ => {
-                let args = args.iter().map(|arg| self.lanes(arg)).collect::<Option<Vec<_>>>()?;
-                self.computed(name, &args)
-            }
+            (table::Op::Lanes(lanes), _) => match instruction(lanes) {
+                Instruction::None => self.no(Reason::Operation(op)),
+                found => {
+                    let args = self.all(args)?;
+                    self.computed(lanes, found, &args)
+                }
+            },
+            _ => self.no(Reason::Operation(op)),
         }
     }
 
-    fn computed(&mut self, name: &str, args: &[Id]) -> Option<Id> {
-        let one = |unary| Some(Op::Unary(unary, *args.first()?));
-        let two = |binary| Some(Op::Binary(binary, *args.first()?, *args.get(1)?));
-        let op = match name {
-            "cast_f32_i32" | "cast_i32_f32" => return args.first().copied(),
-            "sqrt_f32" => one(Unary::Sqrt),
-            "rint_f32" => one(Unary::Round),
-            "floor_f32" => one(Unary::Floor),
-            "ceil_f32" => one(Unary::Ceil),
-            "trunc_f32" => one(Unary::Trunc),
-            "i32_to_f32" => one(Unary::ToFloat),
-            "whole_i32" => one(Unary::Whole),
-            "mantissa_f32" => one(Unary::Mantissa),
-            "add_f32" => two(Binary::Add),
-            "sub_f32" => two(Binary::Sub),
-            "mul_f32" => two(Binary::Mul),
-            "div_f32" => two(Binary::Div),
-            "min2_f32" => two(Binary::Min),
-            "max2_f32" => two(Binary::Max),
-            "scale_f32" => two(Binary::Scale),
-            "add_i32" => two(Binary::AddInt),
-            "sub_i32" => two(Binary::SubInt),
-            "mul_i32" => two(Binary::MulInt),
-            "and_i32" => two(Binary::And),
-            "or_i32" => two(Binary::Or),
-            "xor_i32" => two(Binary::Xor),
-            "shl_i32" => two(Binary::Shl),
-            "shr_u32" => two(Binary::Shr),
-            "shr_i32" => two(Binary::Sar),
-            "min_i32" => two(Binary::MinInt),
-            "max_i32" => two(Binary::MaxInt),
-            "min_u32" => two(Binary::MinUint),
-            "max_u32" => two(Binary::MaxUint),
-            "fma_f32" => Some(Op::Fused(false, *args.first()?, *args.get(1)?, *args.get(2)?)),
-            _ => return self.several(name, args),
+    fn computed(&mut self, op: LaneOp, instruction: Instruction, args: &[Id]) -> Option<Id> {
+        let made = match (instruction, args) {
+            (Instruction::Same, [x]) => return Some(*x),
+            (Instruction::One(unary), [x]) => Op::Unary(unary, *x),
+            (Instruction::Two(binary), [x, y]) => Op::Binary(binary, *x, *y),
+            (Instruction::Fused, [x, y, z]) => Op::Fused(false, *x, *y, *z),
+            _ => return self.several(op, args),
         };
-        self.values.add(op?)
+        self.values.add(made)
     }
 
     /// What takes several operations.
-    fn several(&mut self, name: &str, args: &[Id]) -> Option<Id> {
-        match (name, args) {
-            ("neg_f32", &[x]) => self.with_bits(Binary::Xor, x, 0x8000_0000),
-            ("fabs_f32", &[x]) => self.with_bits(Binary::And, x, 0x7fff_ffff),
-            ("copysign_f32", &[x, y]) => {
+    fn several(&mut self, op: LaneOp, args: &[Id]) -> Option<Id> {
+        match (op, args) {
+            (LaneOp::NegF32, &[x]) => self.with_bits(Binary::Xor, x, 0x8000_0000),
+            (LaneOp::FabsF32, &[x]) => self.with_bits(Binary::And, x, 0x7fff_ffff),
+            (LaneOp::CopysignF32, &[x, y]) => {
                 let (x, y) =
                     (self.with_bits(Binary::And, x, 0x7fff_ffff)?, self.with_bits(Binary::And, y, 0x8000_0000)?);
                 self.values.add(Op::Binary(Binary::Or, x, y))
             }
-            ("neg_i32", &[x]) => {
+            (LaneOp::NegI32, &[x]) => {
                 let zero = self.bits(0)?;
                 self.values.add(Op::Binary(Binary::SubInt, zero, x))
             }
-            ("not_i32", &[x]) => self.with_bits(Binary::Xor, x, u32::MAX),
-            ("exponent_f32", &[x, m]) => {
+            (LaneOp::NotI32, &[x]) => self.with_bits(Binary::Xor, x, u32::MAX),
+            (LaneOp::ExponentF32, &[x, m]) => {
                 let (x, m) =
                     (self.values.add(Op::Unary(Unary::Exponent, x))?, self.values.add(Op::Unary(Unary::Exponent, m))?);
                 self.values.add(Op::Binary(Binary::Sub, x, m))
             }
             // As the prelude has it: a NaN loses to a number, of two zeros the sign decides.
-            ("fmin_f32" | "fmax_f32", &[x, y]) => {
+            (LaneOp::FminF32 | LaneOp::FmaxF32, &[x, y]) => {
                 let (which, both) =
-                    if name == "fmin_f32" { (Binary::Min, Binary::Or) } else { (Binary::Max, Binary::And) };
+                    if op == LaneOp::FminF32 { (Binary::Min, Binary::Or) } else { (Binary::Max, Binary::And) };
                 let first = self.values.add(Op::Binary(which, x, y))?;
                 let both = self.values.add(Op::Binary(both, x, y))?;
                 let equal = self.values.add(Op::Compare(Compare::Float(EQ), x, y))?;
@@ -156,8 +132,8 @@ impl<'t> Read<'_, '_, 't, '_> {
                 let is_nan = self.values.add(Op::Compare(Compare::Float(UNORDERED), y, y))?;
                 self.values.add(Op::Choose(is_nan, x, one))
             }
-            ("rsqrt_f32", &[x]) => self.rsqrt(x),
-            _ => self.inlined(name, args),
+            (LaneOp::RsqrtF32, &[x]) => self.rsqrt(x),
+            _ => self.no(Reason::Operation(table::Op::Lanes(op))),
         }
     }
 
@@ -182,77 +158,301 @@ impl<'t> Read<'_, '_, 't, '_> {
         self.values.add(Op::Choose(is_nan, y, better))
     }
 
-    /// One of the text's own functions: straight-line code with one `return`, at its end.
-    fn inlined(&mut self, name: &str, args: &[Id]) -> Option<Id> {
-        let (params, body) = self.e.function(name)?;
-        let words = self.e.words();
-        let mut r = Reader::new(words, body);
-        r.want("{").ok()?;
-        // It sees nothing of its caller's; what it calls a name need not be what the caller does.
-        let inner: HashMap<_, _> = params.into_iter().zip(args.iter().map(|id| Local::Lanes(*id))).collect();
+    /// One of the kernel's functions: straight-line code with one `return`, at its end.
+    fn inlined(&mut self, id: FunctionId, args: &[Id]) -> Option<Id> {
+        let kernel = self.e.kernel;
+        let function = kernel.function(id);
+        // It sees nothing of its caller's.
+        let inner: HashMap<_, _> =
+            function.params.iter().copied().zip(args.iter().map(|id| Local::Lanes(*id))).collect();
         let outer = self.enter(inner);
         let mut found = None;
-        while found.is_none() {
-            if r.eat_name("return") {
-                found = Some(r.expr().ok().and_then(|expr| self.lanes(&expr)));
-            } else if r.at_type() {
-                let made = declared(&mut r).and_then(|(ty, name, expr)| self.define(ty, name, expr));
-                if made.is_none() {
-                    found = Some(None);
+        for stmt in &function.body {
+            match stmt {
+                Stmt::Let(var, expr) if kernel.var(*var).constant => {
+                    if self.define(*var, expr).is_none() {
+                        break;
+                    }
                 }
-            } else {
-                found = Some(None);
+                Stmt::Return(Some(expr)) => {
+                    found = self.lanes(expr);
+                    break;
+                }
+                _ => {
+                    self.why.get_or_insert(Reason::Branches);
+                    break;
+                }
             }
         }
         self.leave(outer);
-        found?
+        found
     }
 
     /// A mask.
-    pub(super) fn mask(&mut self, expr: &Expr<'t>) -> Option<Id> {
+    pub(super) fn mask(&mut self, expr: &'k Expr) -> Option<Id> {
         let op = match expr {
-            Expr::Name(name) => match self.locals.get(name) {
+            Expr::Var(var) => match self.locals.get(var) {
                 Some(Local::Mask(id)) => return Some(*id),
-                _ => return None,
+                _ => return self.no(Reason::OtherLanes),
             },
             Expr::Cast(Ty::Mask, inner) => return self.mask(inner),
-            Expr::Unary("~", inner) => Op::Not(self.mask(inner)?),
-            Expr::Binary(op @ ("&" | "|" | "^"), a, b) => {
+            Expr::Unary(tree::Unary::Invert, inner) => Op::Not(self.mask(inner)?),
+            Expr::Binary(op, a, b) if op.is_of_bits() => {
                 let (a, b) = (self.mask(a)?, self.mask(b)?);
-                let both = match *op {
-                    "&" => Both::And,
-                    "|" => Both::Or,
+                let both = match op {
+                    tree::Binary::And => Both::And,
+                    tree::Binary::Or => Both::Or,
                     _ => Both::Xor,
                 };
                 Op::Both(both, a, b)
             }
-            Expr::Call(callee, args) => {
-                let (Expr::Name(name), [a, b]) = (&**callee, &args[..]) else { return None };
-                let (op, of) = name.split_once('_')?;
-                let (a, b) = (self.lanes(a)?, self.lanes(b)?);
-                let (n, swap) = match op {
-                    "eq" => (EQ, false),
-                    "ne" => (NE, false),
-                    "lt" => (LT, false),
-                    "le" => (LE, false),
-                    "gt" => (LT, true),
-                    "ge" => (LE, true),
-                    _ => return None,
+            Expr::Op(op, args) => {
+                let compared = if let table::Op::Lanes(op) = op { comparison(*op) } else { None };
+                let (Some((compare, swap)), [a, b]) = (compared, &args[..]) else {
+                    return self.no(Reason::Operation(*op));
                 };
+                let (a, b) = (self.lanes(a)?, self.lanes(b)?);
                 let (a, b) = if swap { (b, a) } else { (a, b) };
-                Op::Compare(
-                    match of {
-                        "f32" => Compare::Float(n),
-                        "i32" => Compare::Int(n),
-                        "u32" => Compare::Uint(n),
-                        _ => return None,
-                    },
-                    a,
-                    b,
-                )
+                Op::Compare(compare, a, b)
             }
-            _ => return None,
+            _ => return self.no(Reason::Numbers),
         };
         self.values.add(op)
     }
+}
+
+/// What an operation of lanes is to the processor.
+enum Instruction {
+    One(Unary),
+    Two(Binary),
+    Fused,
+    /// Its operand: bits are bits.
+    Same,
+    /// Several of them.
+    Several,
+    /// None of those here.
+    None,
+}
+
+fn instruction(op: LaneOp) -> Instruction {
+    use Instruction::{Fused, None, One, Same, Several, Two};
+    use LaneOp as L;
+    match op {
+        L::CastF32I32 | L::CastI32F32 => Same,
+        L::SqrtF32 => One(Unary::Sqrt),
+        L::RintF32 => One(Unary::Round),
+        L::FloorF32 => One(Unary::Floor),
+        L::CeilF32 => One(Unary::Ceil),
+        L::TruncF32 => One(Unary::Trunc),
+        L::I32ToF32 => One(Unary::ToFloat),
+        L::WholeI32 => One(Unary::Whole),
+        L::MantissaF32 => One(Unary::Mantissa),
+        L::AddF32 => Two(Binary::Add),
+        L::SubF32 => Two(Binary::Sub),
+        L::MulF32 => Two(Binary::Mul),
+        L::DivF32 => Two(Binary::Div),
+        L::Min2F32 => Two(Binary::Min),
+        L::Max2F32 => Two(Binary::Max),
+        L::ScaleF32 => Two(Binary::Scale),
+        L::AddI32 => Two(Binary::AddInt),
+        L::SubI32 => Two(Binary::SubInt),
+        L::MulI32 => Two(Binary::MulInt),
+        L::AndI32 => Two(Binary::And),
+        L::OrI32 => Two(Binary::Or),
+        L::XorI32 => Two(Binary::Xor),
+        L::ShlI32 => Two(Binary::Shl),
+        L::ShrU32 => Two(Binary::Shr),
+        L::ShrI32 => Two(Binary::Sar),
+        L::MinI32 => Two(Binary::MinInt),
+        L::MaxI32 => Two(Binary::MaxInt),
+        L::MinU32 => Two(Binary::MinUint),
+        L::MaxU32 => Two(Binary::MaxUint),
+        L::FmaF32 => Fused,
+        L::NegF32
+        | L::FabsF32
+        | L::CopysignF32
+        | L::NegI32
+        | L::NotI32
+        | L::ExponentF32
+        | L::FminF32
+        | L::FmaxF32
+        | L::RsqrtF32 => Several,
+        // Read before their operands are.
+        L::SplatF32 | L::SplatI32 | L::SelectF32 | L::SelectI32 => None,
+        // 64-bit lanes, masks, and what no vector instruction does.
+        L::SplatF64
+        | L::SplatI64
+        | L::SplatB1
+        | L::LineI32
+        | L::LineI64
+        | L::AddF64
+        | L::AddI64
+        | L::SubF64
+        | L::SubI64
+        | L::MulF64
+        | L::MulI64
+        | L::DivF64
+        | L::FmaF64
+        | L::Min2F64
+        | L::Max2F64
+        | L::FminF64
+        | L::FmaxF64
+        | L::CopysignF64
+        | L::NegF64
+        | L::NegI64
+        | L::FabsF64
+        | L::SqrtF64
+        | L::RintF64
+        | L::FloorF64
+        | L::CeilF64
+        | L::TruncF64
+        | L::ScaleF64
+        | L::AndI64
+        | L::OrI64
+        | L::XorI64
+        | L::NotI64
+        | L::ShlI64
+        | L::ShrU64
+        | L::ShrI64
+        | L::MinI64
+        | L::MinU64
+        | L::MaxI64
+        | L::MaxU64
+        | L::MulhiI32
+        | L::MulhiU32
+        | L::MulhiI64
+        | L::MulhiU64
+        | L::DivI32
+        | L::DivU32
+        | L::DivI64
+        | L::DivU64
+        | L::RemI32
+        | L::RemU32
+        | L::RemI64
+        | L::RemU64
+        | L::DivByI32
+        | L::DivByU32
+        | L::RemByI32
+        | L::RemByU32
+        | L::FitI8
+        | L::FitU8
+        | L::FitI16
+        | L::FitU16
+        | L::Clz32
+        | L::Clz64
+        | L::Popc32
+        | L::Popc64
+        | L::Ffs32
+        | L::Ffs64
+        | L::Brev32
+        | L::Brev64
+        | L::EqF32
+        | L::EqF64
+        | L::EqI32
+        | L::EqU32
+        | L::EqI64
+        | L::EqU64
+        | L::NeF32
+        | L::NeF64
+        | L::NeI32
+        | L::NeU32
+        | L::NeI64
+        | L::NeU64
+        | L::LtF32
+        | L::LtF64
+        | L::LtI32
+        | L::LtU32
+        | L::LtI64
+        | L::LtU64
+        | L::LeF32
+        | L::LeF64
+        | L::LeI32
+        | L::LeU32
+        | L::LeI64
+        | L::LeU64
+        | L::GtF32
+        | L::GtF64
+        | L::GtI32
+        | L::GtU32
+        | L::GtI64
+        | L::GtU64
+        | L::GeF32
+        | L::GeF64
+        | L::GeI32
+        | L::GeU32
+        | L::GeI64
+        | L::GeU64
+        | L::SelectF64
+        | L::SelectI64
+        | L::SelectB1
+        | L::WidenI32
+        | L::WidenU32
+        | L::NarrowI64
+        | L::F32ToF64
+        | L::F64ToF32
+        | L::U32ToF32
+        | L::I32ToF64
+        | L::U32ToF64
+        | L::I64ToF32
+        | L::U64ToF32
+        | L::I64ToF64
+        | L::U64ToF64
+        | L::F32ToI32
+        | L::F32ToU32
+        | L::F32ToI64
+        | L::F32ToU64
+        | L::F64ToI32
+        | L::F64ToU32
+        | L::F64ToI64
+        | L::F64ToU64
+        | L::B1ToI32
+        | L::B1ToI64
+        | L::B1ToF32
+        | L::B1ToF64
+        | L::TruthI32
+        | L::TruthI64
+        | L::TruthF32
+        | L::TruthF64
+        | L::CastI64F64
+        | L::CastF64I64
+        | L::Outside
+        | L::OutsideX
+        | L::FarV
+        | L::LaneF32
+        | L::LaneF64
+        | L::LaneI32
+        | L::LaneI64
+        | L::Each1F32
+        | L::Each2F32
+        | L::Each3F32
+        | L::Each1F64
+        | L::Each2F64
+        | L::Each3F64 => None,
+    }
+}
+
+/// The processor's comparison, and whether its operands change places.
+fn comparison(op: LaneOp) -> Option<(Compare, bool)> {
+    use LaneOp as L;
+    Some(match op {
+        L::EqF32 => (Compare::Float(EQ), false),
+        L::NeF32 => (Compare::Float(NE), false),
+        L::LtF32 => (Compare::Float(LT), false),
+        L::LeF32 => (Compare::Float(LE), false),
+        L::GtF32 => (Compare::Float(LT), true),
+        L::GeF32 => (Compare::Float(LE), true),
+        L::EqI32 => (Compare::Int(EQ), false),
+        L::NeI32 => (Compare::Int(NE), false),
+        L::LtI32 => (Compare::Int(LT), false),
+        L::LeI32 => (Compare::Int(LE), false),
+        L::GtI32 => (Compare::Int(LT), true),
+        L::GeI32 => (Compare::Int(LE), true),
+        L::EqU32 => (Compare::Uint(EQ), false),
+        L::NeU32 => (Compare::Uint(NE), false),
+        L::LtU32 => (Compare::Uint(LT), false),
+        L::LeU32 => (Compare::Uint(LE), false),
+        L::GtU32 => (Compare::Uint(LT), true),
+        L::GeU32 => (Compare::Uint(LE), true),
+        _ => return None,
+    })
 }

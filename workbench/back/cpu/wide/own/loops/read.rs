@@ -1,46 +1,48 @@
-//! The text of a loop as what a round of it computes.
+//! A loop as what a round of it computes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::super::emit::{Binding, Emitter, skip};
-use super::super::parse::{Expr, Kind, Reader, Ty};
-use super::super::scalar::I64;
-use super::super::token::Tok;
-use super::super::value::{At, Num, Parts, Val};
 use super::address::Linear;
 use super::encode::{Counter, Store};
-use super::text::{assigned, budget, declared, does_nothing, is_mentioned, leaving};
+use super::shape::{assigned, budget, effect, is_mentioned, leaving};
 use super::values::{Id, Index, Op, Place, Values};
+use crate::back::cpu::wide::own::emit::{After, Binding, Emitter};
+use crate::back::cpu::wide::own::scalar::I64;
+use crate::back::cpu::wide::own::value::{At, Num, Parts, Val};
+use crate::back::lane::left::Reason;
+use crate::back::lane::table::{self, Access, Element, Kind, MemoryOp, NumberOp, Space};
+use crate::back::lane::tree::{Binary, Expr, If, Label, Stmt, Var};
+use crate::back::lane::types::Ty;
 
-/// A name of the loop's own.
-#[derive(Clone)]
-pub(super) enum Local<'t> {
+/// A variable of the loop's own.
+#[derive(Clone, Copy)]
+pub(super) enum Local<'k> {
     Lanes(Id),
     Mask(Id),
-    Number(Ty, Expr<'t>),
+    Number(&'k Ty, &'k Expr),
 }
 
-/// A loop's text, being read. What is the same in all rounds is computed ahead of it.
-pub(super) struct Read<'e, 'w, 't, 'f> {
-    pub e: &'e mut Emitter<'w, 't, 'f>,
+/// A loop, being read. What is the same in all rounds is computed ahead of it.
+pub(super) struct Read<'e, 'k, 'f> {
+    pub e: &'e mut Emitter<'k, 'f>,
     pub values: Values,
-    pub locals: HashMap<&'t str, Local<'t>>,
+    pub locals: HashMap<Var, Local<'k>>,
     /// What rounds set, in the order in which they do.
-    pub set: Vec<&'t str>,
+    pub set: Vec<Var>,
     /// Where they are found and left, if in memory that a block keeps.
     pub homes: Vec<Option<Place>>,
     /// What they are now.
-    pub now: HashMap<&'t str, Id>,
-    pub counter: Option<(&'t str, Ty)>,
+    pub now: HashMap<Var, Id>,
+    pub counter: Option<(Var, Ty)>,
     /// Whether there is but one round, which nothing counts.
     pub once: bool,
     /// What is written, once all is computed.
     pub stores: Vec<Store>,
-    /// What the addresses of these are counted from, where that has a name.
-    pub spaces: Vec<Option<&'t str>>,
+    /// Where these are.
+    pub spaces: Vec<Space>,
     /// Lines of the cache that are asked for.
     pub asked: Vec<Place>,
     /// What chooses between stores.
@@ -54,43 +56,45 @@ pub(super) struct Read<'e, 'w, 't, 'f> {
     pub pointer_keys: HashMap<String, usize>,
     pub factors: Vec<clif::Value>,
     pub factor_keys: HashMap<String, usize>,
-    /// Names that are bound already.
-    pub bound: HashSet<&'t str>,
-    /// Which names are the same in all rounds.
-    pub fixed: RefCell<HashMap<&'t str, bool>>,
-    /// What names are as addresses.
-    pub linear: HashMap<&'t str, Option<Linear>>,
-    /// How many names are being looked into.
+    /// Variables that are bound already.
+    pub bound: HashSet<Var>,
+    /// Which variables are the same in all rounds.
+    pub fixed: RefCell<HashMap<Var, bool>>,
+    /// What variables are as addresses.
+    pub linear: HashMap<Var, Option<Linear>>,
+    /// How many variables are being looked into.
     pub depth: Cell<u32>,
+    /// Why the statement that was read last is nothing for it.
+    pub why: Option<Reason>,
 }
 
-/// What a text's function does not see of its caller.
-pub(super) struct Outer<'t> {
-    locals: HashMap<&'t str, Local<'t>>,
-    bound: HashSet<&'t str>,
-    fixed: HashMap<&'t str, bool>,
-    linear: HashMap<&'t str, Option<Linear>>,
+/// What a kernel's function does not see of its caller.
+pub(super) struct Outer<'k> {
+    locals: HashMap<Var, Local<'k>>,
+    bound: HashSet<Var>,
+    fixed: HashMap<Var, bool>,
+    linear: HashMap<Var, Option<Linear>>,
 }
 
-/// How many names may be made of one another; more are not worth the stack.
+/// How many variables may be made of one another; more are not worth the stack.
 pub(super) const DEPTH: u32 = 200;
 
 /// What is known of a loop besides its round.
-pub(super) struct Found<'t> {
+pub(super) struct Found<'k> {
     pub counter: Counter,
-    pub name: &'t str,
+    pub var: Var,
     pub limit: Num,
     pub step: Num,
-    /// Where the words of a round are that end with leaving the loop.
-    pub leaving: std::ops::Range<usize>,
-    /// Where those are that refill the budget.
-    pub refill: usize,
-    /// Where the words go on, if the loop does what follows: to keep what it set.
+    /// The statements of a round that end with leaving the loop.
+    pub leaving: &'k [Stmt],
+    /// What refills the budget.
+    pub refill: &'k Stmt,
+    /// How many of the statements that follow the loop does: to keep what it set.
     pub kept: Option<usize>,
 }
 
-impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
-    pub fn new(e: &'e mut Emitter<'w, 't, 'f>) -> Self {
+impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
+    pub fn new(e: &'e mut Emitter<'k, 'f>) -> Self {
         Read {
             e,
             values: Values::default(),
@@ -116,11 +120,12 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
             fixed: RefCell::default(),
             linear: HashMap::new(),
             depth: Cell::new(0),
+            why: None,
         }
     }
 
-    /// Goes into a function of the text, which knows these names.
-    pub fn enter(&mut self, locals: HashMap<&'t str, Local<'t>>) -> Outer<'t> {
+    /// Goes into a function of the kernel's, which knows these variables.
+    pub fn enter(&mut self, locals: HashMap<Var, Local<'k>>) -> Outer<'k> {
         self.e.push_scope();
         Outer {
             locals: std::mem::replace(&mut self.locals, locals),
@@ -130,147 +135,153 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         }
     }
 
-    pub fn leave(&mut self, outer: Outer<'t>) {
+    pub fn leave(&mut self, outer: Outer<'k>) {
         self.e.pop_scope();
         let Outer { locals, bound, fixed, linear } = outer;
         (self.locals, self.bound, self.linear) = (locals, bound, linear);
         self.fixed = RefCell::new(fixed);
     }
 
-    /// Reads a loop's body, from its first bracket to behind its last; none where there are no words for something.
-    pub fn body(&mut self, r: &mut Reader<'w, 't>) -> Option<Found<'t>> {
-        r.want("{").ok()?;
-        r.want("{").ok()?;
-        let begin = r.at;
-        self.set = assigned(r)?;
+    /// Notes why a statement is nothing for it, unless that is known already.
+    pub fn no<T>(&mut self, reason: Reason) -> Option<T> {
+        self.why.get_or_insert(reason);
+        None
+    }
+
+    /// As it is, or the reason why it is not.
+    fn or<T>(&mut self, found: Option<T>, reason: Reason) -> Option<T> {
+        if found.is_none() { self.no(reason) } else { found }
+    }
+
+    /// Reads a loop's body; none where there are no instructions for something.
+    pub fn body(&mut self, body: &'k Stmt, after: &After<'_, 'k>) -> Option<Found<'k>> {
+        let Stmt::Block(parts) = body else { return self.no(Reason::Shape) };
+        let Some((Stmt::Block(round), parts)) = parts.split_first() else { return self.no(Reason::Shape) };
+        self.set = self.or(assigned(round), Reason::Changes)?;
         self.homes = vec![None; self.set.len()];
         let mut test = None;
-        while !r.eat("}") {
-            if r.is_name("if") && test.is_none() {
-                // Before anything is computed, as what is the same in all rounds is known by what counts them.
-                if !self.values.ops.is_empty() {
-                    return None;
+        for (i, stmt) in round.iter().enumerate() {
+            match stmt {
+                Stmt::If(of) if test.is_none() => {
+                    // Before anything is computed, as what is the same in all rounds is known by what counts them.
+                    if !self.values.ops.is_empty() {
+                        return self.no(Reason::LateTest);
+                    }
+                    let (cond, label) = self.or(leaving(of), Reason::Branches)?;
+                    let tested = self.test(cond);
+                    test = Some((self.or(tested, Reason::Uncounted)?, label, &round[..=i]));
                 }
-                let (cond, label) = leaving(r)?;
-                test = Some((self.test(&cond)?, label, begin..r.at));
-            } else {
-                self.statement(r)?;
+                _ => self.statement(stmt)?,
             }
         }
-        let ((goes_on, limit), label, leaving) = test?;
-        if matches!(r.words.get(r.at + 1), Some(Tok::Sign(":"))) {
+        let ((goes_on, limit), label, leaving) = self.or(test, Reason::Uncounted)?;
+        let parts = match parts.split_first() {
             // Whoever goes there goes on.
-            if label == Some(r.name().ok()?) {
-                return None;
-            }
-            r.at += 1;
-            r.eat(";");
-        }
-        let (name, ty) = self.counter.clone()?;
-        let step = self.step(r, name)?;
-        let (cost, refill) = budget(r)?;
-        r.want("}").ok()?;
+            Some((Stmt::Label(next), _)) if label == Some(*next) => return self.no(Reason::Shape),
+            Some((Stmt::Label(_), parts)) => parts,
+            _ => parts,
+        };
+        let [Stmt::Block(step), Stmt::If(poll)] = parts else { return self.no(Reason::Shape) };
+        let (var, ty) = self.counter.clone()?;
+        let step = self.step(step, var)?;
+        let budget = budget(self.e.kernel, poll);
+        let cost = self.or(budget, Reason::Shape)?;
         let Ty::Int { bits, signed } = ty else { return None };
         let counter = Counter { is_long: bits == 64, signed, goes_on, cost };
-        let kept = label.and_then(|label| self.homes(r, label));
-        Some(Found { counter, name, limit, step, leaving, refill, kept })
+        let kept = label.and_then(|label| self.homes(after.here, label));
+        Some(Found { counter, var, limit, step, leaving, refill: &poll.then, kept })
     }
 
     /// Of what rounds set, what begins as what a block keeps and is kept there again right after the loop: it need not be brought. Gives
-    /// where the words go on behind that.
-    fn homes(&mut self, r: &Reader<'w, 't>, label: &'t str) -> Option<usize> {
-        let mut r = Reader::new(r.words, r.at);
-        if !(r.eat_name(label) && r.eat(":")) {
+    /// how many of the statements that follow that is.
+    fn homes(&mut self, after: &'k [Stmt], label: Label) -> Option<usize> {
+        let Some((Stmt::Label(here), rest)) = after.split_first() else { return None };
+        if *here != label {
             return None;
         }
-        r.eat(";");
         let mut past = None;
-        while r.is_name("st_f32") || r.is_name("st_i32") {
-            let expr = r.expr().ok()?;
-            r.want(";").ok()?;
-            let Expr::Call(_, args) = &expr else { break };
-            let [to, Expr::Name(name)] = &args[..] else { break };
-            let Some(i) = self.set.iter().position(|set| set == name) else { break };
-            let (Some(from), Some(to)) = (self.found_at(name), self.place(to)) else { break };
+        for (n, stmt) in (2..).zip(rest) {
+            let Stmt::Do(Expr::Op(table::Op::Memory(memory), args)) = stmt else { break };
+            if !is_plain_store(*memory) || memory.past_cache {
+                break;
+            }
+            let [to, Expr::Var(var)] = &args[..] else { break };
+            let Some(i) = self.set.iter().position(|set| set == var) else { break };
+            let (Some(from), Some(to)) = (self.found_at(*var), self.place(to)) else { break };
             if from != to || to.index != Index::None || self.homes[i].is_some() {
                 break;
             }
             self.homes[i] = Some(to);
-            past = Some(r.at);
+            past = Some(n);
         }
         past
     }
 
     /// Where in memory a variable still is as it begins.
-    fn found_at(&mut self, name: &str) -> Option<Place> {
-        let kept = self.e.kept.get(name).filter(|kept| kept.written == self.e.written)?;
-        let (at, parts) = (kept.at.clone(), kept.parts);
-        let binding = self.e.lookup(name).ok()?;
+    fn found_at(&mut self, var: Var) -> Option<Place> {
+        let kept = self.e.kept.get(&var).filter(|kept| kept.written == self.e.written)?;
+        let (at, parts) = (kept.at, kept.parts);
+        let binding = self.e.lookup(var).ok()?;
         let Val::Lanes(_, now) = self.e.get(&binding).ok()? else { return None };
-        (now[..4] == parts).then(|| self.place(&at)).flatten()
+        (now[..4] == parts).then(|| self.place(at)).flatten()
     }
 
-    /// Reads what is done once, from its first bracket to behind its last.
-    pub fn stretch(&mut self, r: &mut Reader<'w, 't>) -> Option<()> {
-        r.want("{").ok()?;
+    /// Reads what is done once.
+    pub fn stretch(&mut self, all: &'k [Stmt], after: &After<'_, 'k>) -> Option<()> {
         self.once = true;
-        self.set = assigned(r)?;
-        while !r.eat("}") {
-            self.statement(r)?;
+        self.set = self.or(assigned(all), Reason::Changes)?;
+        for stmt in all {
+            self.statement(stmt)?;
         }
         // What is set is of use here alone.
         let set = std::mem::take(&mut self.set);
-        let ends = set.iter().all(|name| self.e.is_of_outer(name)) && !is_mentioned(r, &set);
-        ends.then_some(())
+        let ends = set.is_empty() || set.iter().all(|var| self.e.is_of_outer(*var)) && !is_mentioned(after, &set);
+        if ends { Some(()) } else { self.no(Reason::UsedLater) }
     }
 
-    fn statement(&mut self, r: &mut Reader<'w, 't>) -> Option<()> {
-        if r.eat(";") {
-            return Some(());
+    fn statement(&mut self, stmt: &'k Stmt) -> Option<()> {
+        self.why = None;
+        match stmt {
+            Stmt::Block(_) | Stmt::If(_) => self.stores(stmt, None),
+            Stmt::Let(var, expr) if self.e.kernel.var(*var).constant => self.define(*var, expr),
+            Stmt::Do(Expr::Assign(None, to, expr)) => {
+                let Expr::Var(var) = **to else { return self.no(Reason::SetsOther) };
+                let Ok(Binding::Variable(Ty::Lanes(Kind::F32 | Kind::I32), _)) = self.e.lookup(var) else {
+                    return self.no(Reason::SetsOther);
+                };
+                let id = self.lanes(expr)?;
+                self.now.insert(var, id);
+                Some(())
+            }
+            Stmt::Do(expr) => self.access(expr, None),
+            Stmt::Let(..) | Stmt::Declare(_) => self.no(Reason::SetsOther),
+            Stmt::Loop(_) | Stmt::EachLane(..) | Stmt::Straight(_) => self.no(Reason::Branches),
+            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Return(_) => self.no(Reason::Branches),
         }
-        if r.is("{") || r.is_name("if") {
-            return self.stores(r, None);
-        }
-        if r.at_type() {
-            let (ty, name, expr) = declared(r)?;
-            return self.define(ty, name, expr);
-        }
-        let name = r.name().ok()?;
-        if r.is("(") {
-            r.at -= 1;
-            return self.access(r, None);
-        }
-        r.want("=").ok()?;
-        let expr = r.expr().ok()?;
-        r.want(";").ok()?;
-        let Ok(Binding::Variable(Ty::Lanes(Kind::F32 | Kind::I32), _)) = self.e.lookup(name) else { return None };
-        let id = self.lanes(&expr)?;
-        self.now.insert(name, id);
-        Some(())
     }
 
     /// Stores in brackets, and a choice of such.
-    fn stores(&mut self, r: &mut Reader<'w, 't>, when: Option<(usize, bool)>) -> Option<()> {
-        if r.eat("{") {
-            while !r.eat("}") {
-                match r.is("{") || r.is_name("if") {
-                    true => self.stores(r, when)?,
-                    false => self.access(r, when)?,
+    fn stores(&mut self, stmt: &'k Stmt, when: Option<(usize, bool)>) -> Option<()> {
+        let of = match stmt {
+            Stmt::Block(all) => {
+                for stmt in all {
+                    match stmt {
+                        Stmt::Block(_) | Stmt::If(_) => self.stores(stmt, when)?,
+                        Stmt::Do(expr) => self.access(expr, when)?,
+                        _ => return self.no(Reason::Branches),
+                    }
                 }
+                return Some(());
             }
-            return Some(());
+            Stmt::If(of) if when.is_none() => &**of,
+            _ => return self.no(Reason::Branches),
+        };
+        let If { cond, then, els } = of;
+        if !self.is_fixed(cond) {
+            return self.no(Reason::Branches);
         }
-        if when.is_some() || !r.eat_name("if") {
-            return None;
-        }
-        r.want("(").ok()?;
-        let cond = r.expr().ok()?;
-        r.want(")").ok()?;
-        if !self.is_fixed(&cond) {
-            return None;
-        }
-        self.bind(&cond)?;
-        let truth = self.e.truth(&cond).ok()?;
+        self.bind(cond)?;
+        let truth = self.e.truth(cond).ok()?;
         let flag = match truth.at {
             At::Known(n) => Err(n != 0),
             At::Value(v) => {
@@ -279,109 +290,117 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
                 Ok(self.flags.len() - 1)
             }
         };
-        for side in [true, false] {
-            if !side && !r.eat_name("else") {
-                break;
-            }
+        for (side, stmt) in [(true, Some(then)), (false, els.as_ref())] {
+            let Some(stmt) = stmt else { break };
             match flag {
-                Ok(flag) => self.stores(r, Some((flag, side)))?,
-                Err(known) if known == side => self.stores(r, None)?,
-                Err(_) => skip(r).ok()?,
+                Ok(flag) => self.stores(stmt, Some((flag, side)))?,
+                Err(known) if known == side => self.stores(stmt, None)?,
+                Err(_) => {}
             }
         }
         Some(())
     }
 
     /// A store, or asking for a line of the cache.
-    fn access(&mut self, r: &mut Reader<'w, 't>, when: Option<(usize, bool)>) -> Option<()> {
-        let Expr::Call(callee, args) = r.expr().ok()? else { return None };
-        r.want(";").ok()?;
-        let Expr::Name(name) = *callee else { return None };
-        match (name, &args[..]) {
-            ("st_f32" | "st_i32" | "nt_f32" | "nt_i32", [at, value]) => {
-                let (place, id) = (self.place(at)?, self.lanes(value)?);
-                self.spaces.push(at.space());
-                self.stores.push(Store { when, past: name.starts_with("nt"), place, id });
+    fn access(&mut self, expr: &'k Expr, when: Option<(usize, bool)>) -> Option<()> {
+        let Expr::Op(op, args) = expr else { return self.no(Reason::SetsOther) };
+        match (op, &args[..]) {
+            (table::Op::Memory(memory), [at, value]) if is_plain_store(*memory) => {
+                let place = self.place(at);
+                let (place, id) = (self.or(place, Reason::Address)?, self.lanes(value)?);
+                self.spaces.push(memory.space);
+                self.stores.push(Store { when, past: memory.past_cache, place, id });
             }
-            ("__builtin_prefetch", [at]) if when.is_none() => {
-                let place = self.place(at)?;
+            (table::Op::Number(NumberOp::Prefetch), [at]) if when.is_none() => {
+                let place = self.place(at);
+                let place = self.or(place, Reason::Address)?;
                 self.asked.push(place);
             }
-            _ => return None,
+            _ => return self.no(Reason::Operation(*op)),
         }
         Some(())
     }
 
     /// A constant of the round.
-    pub fn define(&mut self, ty: Ty, name: &'t str, expr: Expr<'t>) -> Option<()> {
+    pub fn define(&mut self, var: Var, expr: &'k Expr) -> Option<()> {
+        let ty = &self.e.kernel.var(var).ty;
         // What is the same in all rounds is known by what counts them, so before that nothing is computed.
+        let before = self.why;
         let known = self.once || self.counter.is_some();
         let computed = match ty {
-            Ty::Lanes(Kind::F32 | Kind::I32) | Ty::F32 if known => self.lanes(&expr).map(Local::Lanes),
-            Ty::Mask if known => self.mask(&expr).map(Local::Mask),
+            Ty::Lanes(Kind::F32 | Kind::I32) | Ty::F32 if known => self.lanes(expr).map(Local::Lanes),
+            Ty::Mask if known => self.mask(expr).map(Local::Mask),
             _ => None,
         };
-        // Whether there are words for it shows where it is used, if it is.
+        // Whether there are instructions for it shows where it is used, if it is.
         let local = match computed {
             Some(local) => local,
-            None if does_nothing(&expr) => Local::Number(ty, expr),
-            None => return None,
+            None => match effect(expr) {
+                None => {
+                    self.why = before;
+                    Local::Number(ty, expr)
+                }
+                Some(reason) => return self.no(reason),
+            },
         };
-        self.locals.insert(name, local);
-        // What is known of a name is found when it is defined, not by way of all that it is made of.
+        self.locals.insert(var, local);
+        // What is known of a variable is found when it is defined, not by way of all that it is made of.
         if known {
-            self.is_fixed(&Expr::Name(name));
+            self.is_var_fixed(var);
         }
         Some(())
     }
 
-    /// `counter < limit`, by way of names; also with something added to the counter, in 64 bits.
-    fn test(&mut self, cond: &Expr<'t>) -> Option<(&'static str, Num)> {
-        let cond = self.meant(cond).clone();
-        let Expr::Binary(op @ ("<" | "<=" | ">" | ">=" | "!="), a, b) = cond else { return None };
-        let a = self.meant(&a).clone();
-        let name = self.counted(&a)?;
-        let Ok(Binding::Variable(ty @ Ty::Int { bits: 32 | 64, .. }, _)) = self.e.lookup(name) else { return None };
-        self.counter = Some((name, ty.clone()));
+    /// `counter < limit`, by way of variables; also with something added to the counter, in 64 bits.
+    fn test(&mut self, cond: &'k Expr) -> Option<(Binary, Num)> {
+        let Expr::Binary(op, a, b) = self.meant(cond) else { return None };
+        let (op, b) = (*op, &**b);
+        if !op.compares() || op == Binary::Eq {
+            return None;
+        }
+        let a = self.meant(a);
+        let var = self.counted(a)?;
+        let Ok(Binding::Variable(ty @ Ty::Int { bits: 32 | 64, .. }, _)) = self.e.lookup(var) else { return None };
+        self.counter = Some((var, ty.clone()));
         self.fixed.take();
         self.linear.clear();
-        let (limit, _) = self.fixed(&b)?;
-        if matches!(a, Expr::Name(_)) {
+        let (limit, _) = self.fixed(b)?;
+        if matches!(a, Expr::Var(_)) {
             // What is compared is of one type.
             (limit.ty == ty || matches!(limit.at, At::Known(0..=0x7fff_ffff))).then_some(())?;
             let limit = self.e.converted(&limit, &ty).ok()?;
             return Some((op, limit));
         }
         // Both are of 32 bits, so that nothing wraps around.
-        let is_short = matches!(&*b, Expr::Cast(Ty::Int { bits: 64, signed: true }, b) if self.is_short(b));
+        let is_short = matches!(b, Expr::Cast(Ty::Int { bits: 64, signed: true }, b) if self.is_short(b));
         (is_short && ty == Ty::int(32, true) && limit.ty == I64).then_some(())?;
-        let more = self.more(&a).filter(|more| more.unsigned_abs() < 1 << 31)?;
+        let more = self.more(a).filter(|more| more.unsigned_abs() < 1 << 31)?;
         let limit = self.e.value(&limit);
         let limit = self.e.b.ins().iadd_imm_s(limit, -more);
         Some((op, Num { at: At::Value(limit), ty: I64 }))
     }
 
     /// The variable that a sum of it and known numbers is of.
-    fn counted(&self, expr: &Expr<'t>) -> Option<&'t str> {
+    fn counted(&self, expr: &Expr) -> Option<Var> {
         match expr {
-            Expr::Name(name) => match self.locals.get(name) {
+            Expr::Var(var) => match self.locals.get(var) {
                 Some(Local::Number(_, inner)) => self.counted(inner),
                 Some(_) => None,
-                None => Some(name),
+                None => Some(*var),
             },
             Expr::Cast(_, inner) => self.counted(inner),
-            Expr::Binary("+", a, _) => self.counted(a),
+            Expr::Binary(Binary::Add, a, _) => self.counted(a),
             _ => None,
         }
     }
 
-    /// The type of a name or a cast.
-    fn type_of(&self, expr: &Expr<'t>) -> Option<Ty> {
+    /// The type of a variable or a cast.
+    fn type_of(&self, expr: &Expr) -> Option<Ty> {
         match expr {
-            Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(ty, _)) => Some(ty.clone()),
+            Expr::Var(var) => match self.locals.get(var) {
+                Some(Local::Number(ty, _)) => Some((*ty).clone()),
                 Some(_) => None,
-                None => match self.e.lookup(name).ok()? {
+                None => match self.e.lookup(*var).ok()? {
                     Binding::Value(Val::Num(num)) => Some(num.ty),
                     Binding::Variable(ty, _) => Some(ty),
                     _ => None,
@@ -393,15 +412,15 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
     }
 
     /// Whether something has 32 bits or fewer.
-    fn is_short(&self, expr: &Expr<'t>) -> bool {
+    fn is_short(&self, expr: &Expr) -> bool {
         matches!(self.type_of(expr), Some(Ty::Int { bits: 8..=32, .. }))
     }
 
-    /// What a name or a cast to the same type stands for in the end.
-    fn meant<'a>(&'a self, expr: &'a Expr<'t>) -> &'a Expr<'t> {
+    /// What a variable or a cast to the same type stands for in the end.
+    fn meant(&self, expr: &'k Expr) -> &'k Expr {
         match expr {
-            Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(ty, inner)) if *ty == Ty::Bool || self.type_of(inner).as_ref() == Some(ty) => {
+            Expr::Var(var) => match self.locals.get(var) {
+                Some(Local::Number(ty, inner)) if **ty == Ty::Bool || self.type_of(inner).as_ref() == Some(ty) => {
                     self.meant(inner)
                 }
                 _ => expr,
@@ -411,10 +430,10 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
         }
     }
 
-    /// What a name or a cast to a type of as many bits stands for in the end.
-    fn same_bits<'a>(&'a self, expr: &'a Expr<'t>, bits: u8) -> &'a Expr<'t> {
+    /// What a variable or a cast to a type of as many bits stands for in the end.
+    fn same_bits(&self, expr: &'k Expr, bits: u8) -> &'k Expr {
         match expr {
-            Expr::Name(name) => match self.locals.get(name) {
+            Expr::Var(var) => match self.locals.get(var) {
                 Some(Local::Number(Ty::Int { bits: of, .. }, inner)) if *of == bits => self.same_bits(inner, bits),
                 _ => expr,
             },
@@ -424,52 +443,56 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
     }
 
     /// `{ ... counter = counter + step; }`.
-    fn step(&mut self, r: &mut Reader<'w, 't>, counter: &'t str) -> Option<Num> {
-        r.want("{").ok()?;
+    fn step(&mut self, all: &'k [Stmt], counter: Var) -> Option<Num> {
         let mut step = None;
-        while !r.eat("}") {
-            if r.at_type() {
-                self.statement(r)?;
-                continue;
-            }
-            let name = r.name().ok()?;
-            r.want("=").ok()?;
-            let expr = r.expr().ok()?;
-            r.want(";").ok()?;
-            if name != counter || step.is_some() {
-                return None;
+        for stmt in all {
+            let (var, expr) = match stmt {
+                Stmt::Let(..) => {
+                    self.statement(stmt)?;
+                    continue;
+                }
+                Stmt::Do(Expr::Assign(None, to, expr)) => match **to {
+                    Expr::Var(var) => (var, &**expr),
+                    _ => return self.no(Reason::Uncounted),
+                },
+                _ => return self.no(Reason::Uncounted),
+            };
+            if var != counter || step.is_some() {
+                return self.no(Reason::Uncounted);
             }
             let (_, ty) = self.counter.clone()?;
             let Ty::Int { bits, .. } = ty else { return None };
             // By way of types of as many bits: sums of them are the same.
-            let sum = self.same_bits(&expr, bits).clone();
-            let Expr::Binary("+", a, b) = sum else { return None };
-            if !matches!(self.same_bits(&a, bits), Expr::Name(name) if *name == counter) {
-                return None;
+            let Expr::Binary(Binary::Add, a, b) = self.same_bits(expr, bits) else {
+                return self.no(Reason::Uncounted);
+            };
+            if !matches!(self.same_bits(a, bits), Expr::Var(var) if *var == counter) {
+                return self.no(Reason::Uncounted);
             }
-            let (num, _) = self.fixed(&b)?;
+            let fixed = self.fixed(b);
+            let (num, _) = self.or(fixed, Reason::Uncounted)?;
             step = Some(self.e.converted(&num, &ty).ok()?);
         }
-        step
+        self.or(step, Reason::Uncounted)
     }
 
-    /// Lanes, or a float, of a name.
-    pub fn named(&mut self, name: &'t str) -> Option<Id> {
-        match self.locals.get(name) {
+    /// Lanes, or a float, of a variable.
+    pub fn named(&mut self, var: Var) -> Option<Id> {
+        match self.locals.get(&var) {
             Some(Local::Lanes(id)) => return Some(*id),
-            Some(_) => return None,
+            Some(_) => return self.no(Reason::OtherLanes),
             None => {}
         }
-        if let Some(id) = self.now.get(name) {
+        if let Some(id) = self.now.get(&var) {
             return Some(*id);
         }
-        if let Some(at) = self.set.iter().position(|set| *set == name) {
+        if let Some(at) = self.set.iter().position(|set| *set == var) {
             if self.once {
-                return None;
+                return self.no(Reason::Carries);
             }
             return self.values.add(Op::Carried(at));
         }
-        let binding = self.e.lookup(name).ok()?;
+        let binding = self.e.lookup(var).ok()?;
         match self.e.get(&binding).ok()? {
             Val::Lanes(kind @ (Kind::F32 | Kind::I32), parts) => {
                 let key = format!("{kind:?}{:?}", &parts[..4]);
@@ -484,7 +507,12 @@ impl<'e, 'w, 't, 'f> Read<'e, 'w, 't, 'f> {
                 let key = format!("f{:?}", num.at);
                 self.one(&num, key)
             }
-            _ => None,
+            _ => self.no(Reason::OtherLanes),
         }
     }
+}
+
+/// Whether an access writes neighbours of 32 bits.
+fn is_plain_store(op: MemoryOp) -> bool {
+    op.access == Access::Store && matches!(op.of, Element::F32 | Element::I32)
 }

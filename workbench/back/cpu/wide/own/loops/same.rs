@@ -2,40 +2,49 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::super::emit::Binding;
-use super::super::parse::{Expr, Ty};
-use super::super::scalar::I64;
-use super::super::value::{At, Num, Val, clif_type};
 use super::read::{DEPTH, Local, Read};
 use super::values::{Id, Op};
+use crate::back::cpu::wide::own::emit::Binding;
+use crate::back::cpu::wide::own::scalar::I64;
+use crate::back::cpu::wide::own::value::{At, Num, Val, clif_type};
+use crate::back::lane::table::{self, NumberOp};
+use crate::back::lane::tree::{Binary, Expr, Var};
+use crate::back::lane::types::Ty;
 
-impl<'t> Read<'_, '_, 't, '_> {
+impl<'k> Read<'_, 'k, '_> {
     /// Whether something is the same in all rounds, and costs nothing that rounds that never are might not have.
-    pub fn is_fixed(&self, expr: &Expr<'t>) -> bool {
+    pub fn is_fixed(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Name(name) => match self.locals.get(name) {
-                Some(Local::Number(_, inner)) => self.is_name_fixed(name, inner),
-                Some(_) => false,
-                None => {
-                    let varies = self.set.contains(name) || self.counter.as_ref().is_some_and(|(c, _)| c == name);
-                    !varies && matches!(self.e.lookup(name), Ok(Binding::Value(Val::Num(_)) | Binding::Variable(..)))
-                }
-            },
+            Expr::Var(var) => self.is_var_fixed(*var),
             Expr::Int(..) | Expr::Real(..) => true,
-            Expr::Unary("-" | "~" | "!", a) | Expr::Cast(_, a) => self.is_fixed(a),
+            Expr::Unary(_, a) | Expr::Cast(_, a) => self.is_fixed(a),
             // By something else it might be a division by zero.
-            Expr::Binary("/" | "%", a, b) => matches!(**b, Expr::Int(1..=0xffff, ..)) && self.is_fixed(a),
+            Expr::Binary(Binary::Div | Binary::Rem, a, b) => {
+                matches!(**b, Expr::Int(1..=0xffff, ..)) && self.is_fixed(a)
+            }
             Expr::Binary(_, a, b) => self.is_fixed(a) && self.is_fixed(b),
-            Expr::Call(callee, args) => {
-                matches!(**callee, Expr::Name("f32_of" | "likely" | "unlikely" | "is_line"))
+            Expr::Op(table::Op::Number(op), args) => {
+                matches!(op, NumberOp::F32Of | NumberOp::Likely | NumberOp::Unlikely | NumberOp::IsLine)
                     && args.iter().all(|a| self.is_fixed(a))
             }
             _ => false,
         }
     }
 
-    fn is_name_fixed(&self, name: &'t str, inner: &Expr<'t>) -> bool {
-        if let Some(known) = self.fixed.borrow().get(name) {
+    /// Whether a variable is the same in all rounds.
+    pub fn is_var_fixed(&self, var: Var) -> bool {
+        match self.locals.get(&var) {
+            Some(Local::Number(_, inner)) => self.is_local_fixed(var, inner),
+            Some(_) => false,
+            None => {
+                let varies = self.set.contains(&var) || self.counter.as_ref().is_some_and(|(c, _)| *c == var);
+                !varies && matches!(self.e.lookup(var), Ok(Binding::Value(Val::Num(_)) | Binding::Variable(..)))
+            }
+        }
+    }
+
+    fn is_local_fixed(&self, var: Var, inner: &Expr) -> bool {
+        if let Some(known) = self.fixed.borrow().get(&var) {
             return *known;
         }
         if self.depth.get() == DEPTH {
@@ -44,12 +53,12 @@ impl<'t> Read<'_, '_, 't, '_> {
         self.depth.set(self.depth.get() + 1);
         let is_fixed = self.is_fixed(inner);
         self.depth.set(self.depth.get() - 1);
-        self.fixed.borrow_mut().insert(name, is_fixed);
+        self.fixed.borrow_mut().insert(var, is_fixed);
         is_fixed
     }
 
     /// What is the same in all rounds, and words that are the same where that is the same.
-    pub fn fixed(&mut self, expr: &Expr<'t>) -> Option<(Num, String)> {
+    pub fn fixed(&mut self, expr: &'k Expr) -> Option<(Num, String)> {
         if !self.is_fixed(expr) {
             return None;
         }
@@ -62,23 +71,23 @@ impl<'t> Read<'_, '_, 't, '_> {
         Some((num, key))
     }
 
-    /// Gives the names in something that is the same in all rounds their values.
-    pub fn bind(&mut self, expr: &Expr<'t>) -> Option<()> {
+    /// Gives the variables in something that is the same in all rounds their values.
+    pub fn bind(&mut self, expr: &'k Expr) -> Option<()> {
         match expr {
-            Expr::Name(name) => {
-                if let Some(Local::Number(ty, inner)) = self.locals.get(name).cloned()
-                    && self.bound.insert(name)
+            Expr::Var(var) => {
+                if let Some(Local::Number(ty, inner)) = self.locals.get(var).copied()
+                    && self.bound.insert(*var)
                 {
                     if self.depth.get() == DEPTH {
                         return None;
                     }
                     self.depth.set(self.depth.get() + 1);
-                    let bound = self.bind(&inner);
+                    let bound = self.bind(inner);
                     self.depth.set(self.depth.get() - 1);
                     bound?;
-                    let value = self.e.eval(&inner).ok()?;
-                    let value = self.e.as_type(&value, &ty).ok()?;
-                    self.e.bind(name, Binding::Value(value));
+                    let value = self.e.eval(inner).ok()?;
+                    let value = self.e.as_type(&value, ty).ok()?;
+                    self.e.bind(*var, Binding::Value(value));
                 }
             }
             Expr::Unary(_, a) | Expr::Cast(_, a) => self.bind(a)?,
@@ -86,17 +95,17 @@ impl<'t> Read<'_, '_, 't, '_> {
                 self.bind(a)?;
                 self.bind(b)?;
             }
-            Expr::Call(_, args) => args.iter().try_for_each(|arg| self.bind(arg))?,
+            Expr::Op(_, args) => args.iter().try_for_each(|arg| self.bind(arg))?,
             _ => {}
         }
         Some(())
     }
 
-    /// Words for an expression in which names are what they stand for.
-    fn key(&mut self, expr: &Expr<'t>) -> Option<String> {
+    /// Words for an expression in which variables are what they stand for.
+    fn key(&mut self, expr: &Expr) -> Option<String> {
         Some(match expr {
-            Expr::Name(name) => {
-                let binding = self.e.lookup(name).ok()?;
+            Expr::Var(var) => {
+                let binding = self.e.lookup(*var).ok()?;
                 let Val::Num(num) = self.e.get(&binding).ok()? else { return None };
                 match num.at {
                     At::Known(n) => n.to_string(),
@@ -105,8 +114,8 @@ impl<'t> Read<'_, '_, 't, '_> {
                 }
             }
             Expr::Cast(ty, a) => format!("({ty:?}){}", self.key(a)?),
-            Expr::Unary(op, a) => format!("{op}{}", self.key(a)?),
-            Expr::Binary(op, a, b) => format!("({}{op}{})", self.key(a)?, self.key(b)?),
+            Expr::Unary(op, a) => format!("{op:?}({})", self.key(a)?),
+            Expr::Binary(op, a, b) => format!("({}{}{})", self.key(a)?, op.sign(), self.key(b)?),
             other => format!("{other:?}"),
         })
     }
@@ -143,10 +152,10 @@ impl<'t> Read<'_, '_, 't, '_> {
     }
 
     /// Machine instructions for what is the same in all rounds.
-    pub fn combined(&mut self, op: &str, a: clif::Value, b: clif::Value) -> clif::Value {
+    pub fn combined(&mut self, op: Binary, a: clif::Value, b: clif::Value) -> clif::Value {
         match op {
-            "+" => self.e.b.ins().iadd(a, b),
-            "-" => self.e.b.ins().isub(a, b),
+            Binary::Add => self.e.b.ins().iadd(a, b),
+            Binary::Sub => self.e.b.ins().isub(a, b),
             _ => self.e.b.ins().imul(a, b),
         }
     }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use super::super::*;
 use super::available;
+use crate::back::lane::left::{Piece, Reason};
+use crate::back::lane::table::Op;
 
 type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
 
@@ -24,8 +26,8 @@ fn run(counter: &str, body: &str, numbers: (i64, i64), widest: bool) -> (Left, u
     run_then([counter, body, ""], numbers, widest)
 }
 
-/// As [`run`], with what comes right behind the loop.
-fn run_then([counter, body, after]: [&str; 3], (n, budget): (i64, i64), widest: bool) -> (Left, usize) {
+/// The code of a loop with what comes right behind it.
+fn made([counter, body, after]: [&str; 3], widest: bool) -> Own {
     let vectors: String = (0..4).fold(String::new(), |mut text, i| {
         let _ = writeln!(text, "vf32 v{i} = ld_f32(B + {}); vi32 i{i} = ld_i32(C + {});", 64 * i, 64 * i + 16);
         text
@@ -42,7 +44,14 @@ fn run_then([counter, body, after]: [&str; 3], (n, budget): (i64, i64), widest: 
          for (;;) {{\n{body}\nif (unlikely((budget -= 37) < 0)) {{ refills += 1; budget = 100; }}\n}}\nover:;\n{after}\n\
          {kept}*(u64*)(out + 512) = (u64)c; *(u64*)(out + 520) = (u64)budget; *(u64*)(out + 528) = refills;\nreturn 0;\n}}"
     );
-    let own = compiled(&text, Dim3 { x: 64, y: 1, z: 1 }, false, widest).unwrap_or_else(|why| panic!("{why}:\n{text}"));
+    valid::require(read::kernel(&text))
+        .and_then(|kernel| compiled(&kernel, Dim3 { x: 64, y: 1, z: 1 }, false, widest).map_err(Failure::sentence))
+        .unwrap_or_else(|why| panic!("{why}:\n{text}"))
+}
+
+/// As [`run`], with what comes right behind the loop.
+fn run_then(texts: [&str; 3], (n, budget): (i64, i64), widest: bool) -> (Left, usize) {
+    let own = made(texts, widest);
     // SAFETY: the text's function is of this type.
     let kernel = unsafe { std::mem::transmute::<usize, Kernel>(own.address().expect("there is code")) };
     let (mut floats, ints) = data();
@@ -194,24 +203,36 @@ fn other_loops_stay_what_they_are() {
     if !available() {
         return;
     }
-    for what in [
+    for (what, reason) in [
         // What is read after something is written.
-        "st_f32(out, v1); const vf32 x = ld_f32(B + 400); v1 = x;",
+        ("st_f32(out, v1); const vf32 x = ld_f32(B + 400); v1 = x;", Reason::ReadsWritten),
         // It has left already, and what goes on is no end.
-        "if (n == 77) { goto step1; }",
-        "if (n) { v1 = g; }",
-        "stm_f32((m16)7, out, v1);",
-        "const vf32 x = gl_f32((m16)0xffff, B, 8); v1 = x;",
-        "const vf32 x = add_f32(v1, splat_f32((f32)c)); v1 = x;",
-        "m16 m = 3; v1 = select_f32(m, g, v1);",
-        "const u64 x = *(const u64*)out; refills = x;",
-        "const vf64 x = f32_to_f64(g); v1 = f64_to_f32(x);",
+        ("if (n == 77) { goto step1; }", Reason::Branches),
+        ("if (n) { v1 = g; }", Reason::SetsOther),
+        ("stm_f32((m16)7, out, v1);", operation("stm_f32")),
+        ("const vf32 x = gl_f32((m16)0xffff, B, 8); v1 = x;", operation("gl_f32")),
+        ("const vf32 x = add_f32(v1, splat_f32((f32)c)); v1 = x;", Reason::OtherLanes),
+        ("m16 m = 3; v1 = select_f32(m, g, v1);", Reason::SetsOther),
+        ("const u64 x = *(const u64*)out; refills = x;", Reason::SetsOther),
+        ("const vf64 x = f32_to_f64(g); v1 = f64_to_f32(x);", operation("f32_to_f64")),
+        ("refills += 1;", Reason::Changes),
+        ("const vf32 x = ld_f32(B + (i64)c * (i64)c); v1 = x;", Reason::Address),
+        ("for (;;) { break; }", Reason::Branches),
     ] {
         let body = format!(
             "{{ const b1 t = (b1)(c < 5); {EXIT}\n{what} const vf32 y = add_f32(v0, v1); v0 = y; }}\nstep1:; {{ c = (i32)(c + 1); }}"
         );
         check("i32 c = 0;", &body, (1, 1000), false);
+        let own = made(["i32 c = 0;", &body, ""], true);
+        let (_, left) = own.loops();
+        let told = left.iter().filter(|left| left.piece == Piece::Loop).map(|left| left.reason).next();
+        assert_eq!(told, Some(reason), "{what}");
     }
+}
+
+/// The reason that an operation is none of 32-bit lanes.
+fn operation(name: &str) -> Reason {
+    Reason::Operation(Op::find(name).expect("it is of the table"))
 }
 
 #[test]
