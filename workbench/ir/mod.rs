@@ -3,7 +3,7 @@
 //! # Shape
 //! A [`Module`] holds functions, constant data and printf formats. A [`Function`] holds *values* (each defined once),
 //! *locals* (mutable registers), *slots* (per-thread memory) and a body of structured statements. There is no goto.
-//! [`print`] writes all of it as text; handles print as `v0`, `l0`, `s0`, `f0`, `b0`, `g0`, `p0`.
+//! [`print`] writes all of it as text and [`read`] reads that back, its grammar is there; handles print as `v0`, `l0`, `s0`, `f0`, `b0`, `g0`, `p0`.
 //!
 //! # Types
 //! [`Type::Scalar`] carries signedness; `Bool` is one byte holding 0 or 1 in memory. [`Type::Ptr`] is opaque: the access
@@ -79,6 +79,7 @@ pub mod layout;
 pub mod math;
 pub mod param;
 pub mod print;
+pub mod read;
 pub mod service;
 #[cfg(test)]
 pub(crate) mod testing;

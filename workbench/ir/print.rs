@@ -14,18 +14,19 @@
 //! }
 //! ```
 //! The type of a result stands left of the `=`; the op does not repeat it. A constant carries its type (`1.5f32`, `-1i32`)
-//! and reads back to the same bits: floats by their shortest decimal form, NaNs by their bits (`nan(0x7fc00000)f32`).
+//! and reads back to the same bits: floats by their shortest decimal form, NaNs by their bits (`nan(0x7fc00000)f32`). [`super::read`]
+//! reads all of it back, and holds the grammar.
 
 use std::fmt::{self, Write};
 
 use super::{
-    AtomicOp, BinaryOp, BitFn, Block, Builtin, Collective, CompareOp, Const, Elem, FuncId, FuncKind, Function,
-    GlobalData, MathFn, Module, Op, Param, ParamType, Scalar, Scope, SharedData, Space, Stmt, Stride, Type, UnaryOp,
-    Value,
+    Anchor, AtomicOp, BinaryOp, BitFn, Block, Builtin, Collective, CompareOp, Const, Derived, Elem, FuncId, FuncKind,
+    Function, GlobalData, MathFn, MemberAt, Module, Op, Param, ParamType, Scalar, Scope, SharedData, Space, Stmt,
+    Stride, Type, UnaryOp, Value,
 };
 
-/// The most elements of a table that are written out.
-const SHOWN_ELEMENTS: usize = 64;
+/// The most equal elements of a table, and zeros at the end of bytes, that are written out one by one.
+const MAX_RUN: usize = 16;
 
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,7 +215,9 @@ impl fmt::Display for Op {
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        function(f, self, None)
+        let mut signatures = Vec::new();
+        collect_signatures(self, &mut signatures);
+        function(f, self, None, &signatures)
     }
 }
 
@@ -229,12 +232,23 @@ impl fmt::Display for Module {
         for (i, data) in self.shared.iter().enumerate() {
             shared(f, i, data)?;
         }
-        let mut gap = !self.globals.is_empty() || !self.shared.is_empty() || !self.formats.is_empty();
+        let mut signatures: Vec<u64> = Vec::new();
+        for (func, signature) in &self.addressed {
+            note_signature(*signature, &mut signatures);
+            writeln!(f, "addressed {func} type {}", number_of(*signature, &signatures))?;
+        }
+        for func in &self.functions {
+            collect_signatures(func, &mut signatures);
+        }
+        let mut gap = !self.addressed.is_empty()
+            || !self.globals.is_empty()
+            || !self.shared.is_empty()
+            || !self.formats.is_empty();
         for (i, func) in self.functions.iter().enumerate() {
             if std::mem::replace(&mut gap, true) {
                 writeln!(f)?;
             }
-            function(f, func, Some(FuncId::new(i)))?;
+            function(f, func, Some(FuncId::new(i)), &signatures)?;
         }
         Ok(())
     }
@@ -248,8 +262,37 @@ fn volatile_word(volatile: bool) -> &'static str {
     if volatile { " volatile" } else { "" }
 }
 
+/// The name after a handle, before `: `.
 fn named(name: &str) -> String {
-    if name.is_empty() { String::new() } else { format!(" {name}") }
+    if name.is_empty() { String::new() } else { format!(" {}", quoted(name, ": ")) }
+}
+
+/// A name that `stop` comes after: in quotes where that would not tell where it ends.
+fn quoted(name: &str, stop: &str) -> String {
+    let is_plain = !name.is_empty()
+        && name.trim() == name
+        && !name.contains(|c: char| c == '"' || c.is_control())
+        && format!("{name}{stop}").find(stop) == Some(name.len());
+    if is_plain { name.to_owned() } else { format!("{name:?}") }
+}
+
+fn note_signature(signature: u64, signatures: &mut Vec<u64>) {
+    if !signatures.contains(&signature) {
+        signatures.push(signature);
+    }
+}
+
+/// What tells the functions of a type is another number in every process: it prints as where it is among those of the text.
+fn number_of(signature: u64, signatures: &[u64]) -> usize {
+    signatures.iter().position(|other| *other == signature).unwrap_or(signatures.len())
+}
+
+fn collect_signatures(func: &Function, signatures: &mut Vec<u64>) {
+    func.body.for_each_stmt(&mut |stmt| {
+        if let Stmt::Let(_, Op::FuncAddr(_, signature)) | Stmt::Dispatch(signature) = stmt {
+            note_signature(*signature, signatures);
+        }
+    });
 }
 
 fn shared(f: &mut fmt::Formatter<'_>, index: usize, data: &SharedData) -> fmt::Result {
@@ -275,16 +318,29 @@ fn global(f: &mut fmt::Formatter<'_>, index: usize, data: &GlobalData) -> fmt::R
     };
     write!(f, "{space} g{index}{}: {} bytes, align {}", named(&data.name), data.bytes.len(), data.align)?;
     let Some(elem) = data.elem.filter(|e| e.size() > 1) else {
-        return writeln!(f, " = \"{}\"", data.bytes.escape_ascii());
+        let of = match data.elem {
+            Some(Scalar::I8) => String::new(),
+            Some(elem) => format!("{elem} "),
+            None => "bytes ".to_owned(),
+        };
+        let zeros = data.bytes.iter().rev().take_while(|byte| **byte == 0).count();
+        if zeros <= MAX_RUN {
+            return writeln!(f, " = {of}\"{}\"", data.bytes.escape_ascii());
+        }
+        let shown = &data.bytes[..data.bytes.len() - zeros];
+        return writeln!(f, " = {of}\"{}\" + {zeros} zeros", shown.escape_ascii());
     };
-    let elements = data.bytes.chunks_exact(elem.size() as usize);
-    let hidden = elements.len().saturating_sub(SHOWN_ELEMENTS);
-    let shown: Vec<String> = elements.take(SHOWN_ELEMENTS).map(|bytes| element(elem, bytes)).collect();
-    write!(f, " = {elem} [{}", shown.join(", "))?;
-    if hidden > 0 {
-        write!(f, ", and {hidden} more")?;
+    let elements: Vec<&[u8]> = data.bytes.chunks_exact(elem.size() as usize).collect();
+    let mut shown = Vec::new();
+    for run in elements.chunk_by(|a, b| a == b) {
+        let one = element(elem, run[0]);
+        if run.len() > MAX_RUN {
+            shown.push(format!("{one} x {}", run.len()));
+        } else {
+            shown.resize(shown.len() + run.len(), one);
+        }
     }
-    writeln!(f, "]")
+    writeln!(f, " = {elem} [{}]", shown.join(", "))
 }
 
 /// An element of a table; `bytes` is as long as the scalar is wide.
@@ -298,12 +354,25 @@ fn element(elem: Scalar, bytes: &[u8]) -> String {
         Scalar::I16 => (bits as i16).to_string(),
         Scalar::I32 => (bits as i32).to_string(),
         Scalar::I64 => (bits as i64).to_string(),
+        Scalar::F32 if f32::from_bits(bits as u32).is_nan() => format!("nan({bits:#010x})"),
         Scalar::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+        Scalar::F64 if f64::from_bits(bits).is_nan() => format!("nan({bits:#018x})"),
         Scalar::F64 => format!("{:?}", f64::from_bits(bits)),
     }
 }
 
-fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>) -> fmt::Result {
+fn param(param: &Param) -> String {
+    let name = quoted(&param.name, ": ");
+    let default = param.default.map_or(String::new(), |default| format!(" = {default}"));
+    let derived = match param.derived {
+        None => String::new(),
+        Some(Derived::Member(MemberAt { param, offset })) => format!(" from {param} at {offset}"),
+        Some(Derived::Anchor(Anchor { param, unit })) => format!(" from {param} by {unit}"),
+    };
+    format!("{name}: {}{default}{derived}", param.ty)
+}
+
+fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>, signatures: &[u64]) -> fmt::Result {
     let kind = match func.kind {
         FuncKind::Kernel => "kernel",
         FuncKind::Device => "device",
@@ -311,13 +380,16 @@ fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>) -> 
         FuncKind::HostHelper => "host helper",
     };
     let id = id.map_or(String::new(), |id| format!(" {id}"));
-    let params: Vec<String> = func.params.iter().map(|Param { name, ty, .. }| format!("{name}: {ty}")).collect();
-    write!(f, "{kind}{id} {}({})", func.name, params.join(", "))?;
+    let params: Vec<String> = func.params.iter().map(param).collect();
+    write!(f, "{kind}{id} {}({})", quoted(&func.name, "("), params.join(", "))?;
     if let Some(ret) = func.ret {
         write!(f, " -> {ret}")?;
     }
     if let Some(max) = func.max_threads {
         write!(f, " max_threads {max}")?;
+    }
+    if func.library {
+        write!(f, " library")?;
     }
     if func.kept.is_some() {
         return writeln!(f, " kept");
@@ -333,13 +405,15 @@ fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>) -> 
             None => writeln!(f)?,
         }
     }
-    Printer { f, func, indent: 1 }.block(&func.body)?;
+    Printer { f, func, signatures, indent: 1 }.block(&func.body)?;
     writeln!(f, "}}")
 }
 
 struct Printer<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     func: &'a Function,
+    /// What tells the functions of the types that the text names; see [`number_of`].
+    signatures: &'a [u64],
     indent: usize,
 }
 
@@ -373,6 +447,10 @@ impl Printer<'_, '_> {
         match stmt {
             Stmt::Let(v, op) => {
                 let binding = self.binding(*v);
+                if let Op::FuncAddr(_, signature) = op {
+                    let number = number_of(*signature, self.signatures);
+                    return self.line(format_args!("{binding}{op} type {number}"));
+                }
                 self.line(format_args!("{binding}{op}"))
             }
             Stmt::Set(l, v) => self.line(format_args!("{l} = {v}")),
@@ -405,7 +483,8 @@ impl Printer<'_, '_> {
                     if case.default {
                         names.push("default".to_owned());
                     }
-                    self.line(format_args!("{} {{", names.join(", ")))?;
+                    let gap = if names.is_empty() { "" } else { " " };
+                    self.line(format_args!("{}{gap}{{", names.join(", ")))?;
                     self.nested(&case.body)?;
                     self.line(format_args!("}}{}", if case.falls_through { " falls through" } else { "" }))?;
                 }
@@ -432,7 +511,10 @@ impl Printer<'_, '_> {
             }
             Stmt::Assert { cond, message } => self.line(format_args!("assert {cond}, {message:?}")),
             Stmt::Aligned { ptr, align } => self.line(format_args!("aligned {ptr}, {align}")),
-            Stmt::Dispatch(_) => self.line(format_args!("dispatch")),
+            Stmt::Dispatch(signature) => {
+                let number = number_of(*signature, self.signatures);
+                self.line(format_args!("dispatch type {number}"))
+            }
             Stmt::Trap => self.line(format_args!("trap")),
             Stmt::MissingReturn(func) => self.line(format_args!("missing return of {func:?}")),
             Stmt::Barrier(Scope::Block) => self.line(format_args!("barrier block")),
