@@ -460,7 +460,7 @@ fn rule_29_what_is_kept() {
         if says {
             b.stmt(Stmt::Trap);
         }
-        b.func.kept = Some(Kept(&MADE));
+        b.func.kept = Some(KeptHandle(&MADE));
         b.module()
     };
     // It has a result, and need not return.
