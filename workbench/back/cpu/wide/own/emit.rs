@@ -295,7 +295,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         self.b.seal_block(then);
         self.b.seal_block(other);
         self.begin(then);
-        let els = of.els.as_ref().map_or(&[][..], std::slice::from_ref);
+        let els = of.els.as_slice();
         if !self.stretch(&of.then, &After { here: els, outer: Some(after) })? {
             // Nothing follows in a list of its own.
             let behind = After { here: els, outer: Some(after) };
