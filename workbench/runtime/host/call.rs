@@ -576,7 +576,7 @@ impl CallState {
                 }
                 let value = match name.strip_prefix("workbench::") {
                     Some("call") => self.dispatch(args, limits)?,
-                    Some(own) => self.own(own, args, limits.shapes_only).inspect_err(|_| {
+                    Some(own) => self.runtime_op(own, args, limits.shapes_only).inspect_err(|_| {
                         if own.starts_with("py_") {
                             let ends = self.python.as_ref().is_some_and(|python| python.ends_call);
                             self.exceptions.raise(if ends { ENDS } else { PYTHON });
@@ -711,7 +711,7 @@ impl CallState {
     }
 
     /// Operations that are the run time's own.
-    fn own(&mut self, name: &str, args: Vec<Value>, shapes_only: bool) -> Answer<Value> {
+    fn runtime_op(&mut self, name: &str, args: Vec<Value>, shapes_only: bool) -> Answer<Value> {
         if let Some(answer) = self.neuron.run(name, &args) {
             return answer;
         }
