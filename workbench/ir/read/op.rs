@@ -96,10 +96,11 @@ impl Words {
         if let Some(word) = self.ops.get(word) {
             return known(c, *word);
         }
-        if !word.is_empty() && c.eats(" ") {
-            if let Some(op) = structural(c, word, ty, &start)? {
-                return Ok(op);
-            }
+        if !word.is_empty()
+            && c.eats(" ")
+            && let Some(op) = structural(c, word, ty, &start)?
+        {
+            return Ok(op);
         }
         *c = start;
         Ok(Op::Const(constant(c)?))
