@@ -79,7 +79,7 @@ const LONG: &[(&str, usize)] = &[
     ("plan", 108),
 ];
 
-/// Where headers lie that a user's text may include.
+/// The reason of paths to headers that a user's text may include.
 const HEADERS: &str = "headers of CUDA, torch and others, which a text includes";
 
 /// Paths in docs that are none of the repository's, and why they stand there.
@@ -259,7 +259,7 @@ fn entries(folder: &Path, out: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether a word looks like a path of the repository.
+/// Words that look like paths of the repository.
 fn is_path(word: &str) -> bool {
     let ends = [".rs", ".py", ".cu", ".cuh", ".md", ".toml", ".sh", ".ipynb"].iter().any(|e| word.ends_with(e));
     word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))

@@ -70,7 +70,7 @@ pub struct Image {
     /// Those of the program, where this is a part of one that was made ahead; these are the first of them.
     pub all_globals: OnceLock<Arc<Globals>>,
     /// Images of what was made ahead of the program; see [`ahead`](super::make::ahead).
-    pub ahead: Vec<Arc<Image>>,
+    pub ahead: OnceLock<Vec<Arc<Image>>>,
     /// Those of the functions whose address is taken, with what tells those of their type.
     pub functions: Vec<Option<(u64, Callee)>>,
     /// What messages call the shared variables; a dynamic one has no size of its own.
@@ -96,7 +96,7 @@ impl Image {
 
     /// The entry of a function that may be launched, wherever in the program it is.
     pub fn entry(&self, func: FuncId) -> Option<&EntryPoint> {
-        let image = if self.has(func) { self } else { self.ahead.iter().find(|image| image.has(func))? };
+        let image = if self.has(func) { self } else { self.ahead.get()?.iter().find(|image| image.has(func))? };
         image.entries[func.index()].as_ref()
     }
 }

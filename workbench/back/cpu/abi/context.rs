@@ -311,7 +311,7 @@ pub unsafe extern "C" fn direct(ctx: *mut WorkerCtx, args: *const u64) -> u32 {
     }
 }
 
-/// Whether a host function needs no code to be called; see [`direct`].
+/// Host functions that need no code to be called; see [`direct`].
 pub fn is_direct(func: &Function) -> bool {
     let is_word = |p: &Param| matches!(p.ty, ParamType::Scalar(Scalar::I64 | Scalar::U64));
     func.kind == FuncKind::Host

@@ -49,7 +49,7 @@ pub enum HostFn {
 
 const HELPERS: u32 = 17;
 
-/// The number a function has in names and in [`addresses`](crate::back::cpu::make::addresses::addresses).
+/// The number of a function, in names and in [`addresses`](crate::back::cpu::make::addresses::addresses).
 pub fn index(host: HostFn) -> u32 {
     match host {
         HostFn::Fault => 0,
@@ -73,7 +73,7 @@ pub fn index(host: HostFn) -> u32 {
     }
 }
 
-/// What the function of a number is called.
+/// The name of the function of a number, for disassemblies.
 pub fn name(index: u32) -> String {
     match index {
         0 => "fault".to_owned(),
@@ -129,12 +129,12 @@ pub fn signature(host: HostFn, conv: CallConv) -> Signature {
     sig
 }
 
-/// Why a thread gives way without waiting for anybody.
+/// The reason why a thread gives way without waiting for anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Reason {
+pub enum PauseReason {
     /// A round of a loop that looks at what others do is over.
     Spin,
-    /// What lanes do in step is about to be done, or has been.
+    /// An operation that lanes do in step is about to be done, or has been.
     Step,
 }

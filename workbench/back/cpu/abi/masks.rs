@@ -25,7 +25,7 @@ pub const OPERANDS: usize = 4;
 /// then the address of the result's array or 0.
 pub const OPERAND_WORDS: u32 = 2 * OPERANDS as u32 + 1;
 
-/// What [`mask`] does.
+/// An operation of [`mask`](crate::back::cpu::run::block_sync::mask).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum MaskOp {

@@ -4,7 +4,7 @@
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
 
 use super::{FuncLower, Result, Val, scalar_type};
-use crate::back::cpu::abi::host_fn::{HostFn, Reason};
+use crate::back::cpu::abi::host_fn::{HostFn, PauseReason};
 use crate::back::cpu::abi::site::{Join, Joined, SiteKind};
 use crate::ir::{Block, Collective, Label, Scalar, Stmt, Value};
 use crate::source::Span;
@@ -40,8 +40,8 @@ impl FuncLower<'_, '_> {
     }
 
     /// Lets others run.
-    pub(super) fn give_way(&mut self, reason: Reason, span: Span) -> Result<()> {
-        let site = self.new_site(span, SiteKind::Poll { waits: reason == Reason::Spin });
+    pub(super) fn give_way(&mut self, reason: PauseReason, span: Span) -> Result<()> {
+        let site = self.new_site(span, SiteKind::Poll { waits: reason == PauseReason::Spin });
         let (site, reason) = (self.int(types::I64, site), self.int(types::I64, reason as i64));
         let status = self.call_host(HostFn::GiveWay, &[self.ctx, site, reason])?[0];
         self.stop_if(status);

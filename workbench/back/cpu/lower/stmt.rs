@@ -9,7 +9,7 @@ use cranelift_frontend::Switch;
 use super::{FuncLower, LocalVar, MAX_NESTING, Ptr, Result, Target, Val, scalar_type};
 use crate::back::cpu::abi::context::Field;
 use crate::back::cpu::abi::flags::trusted;
-use crate::back::cpu::abi::host_fn::{HostFn, Reason};
+use crate::back::cpu::abi::host_fn::{HostFn, PauseReason};
 use crate::back::cpu::abi::masks::EXITED;
 use crate::back::cpu::abi::site::{Joined, SiteKind};
 use crate::diagnostic::{Code, Diagnostic};
@@ -52,9 +52,9 @@ impl FuncLower<'_, '_> {
             Stmt::Set(local, v) => self.set(*local, *v, span),
             Stmt::Store { ptr, value, volatile } => {
                 if self.happens_in_step(stmt) {
-                    self.give_way(Reason::Step, span)?;
+                    self.give_way(PauseReason::Step, span)?;
                     self.store(*ptr, *value, *volatile, span)?;
-                    self.give_way(Reason::Step, span)?;
+                    self.give_way(PauseReason::Step, span)?;
                 } else {
                     self.store(*ptr, *value, *volatile, span)?;
                 }
@@ -277,7 +277,7 @@ impl FuncLower<'_, '_> {
                     self.end_round();
                 }
                 if waits && self.info.fibers.is_some() {
-                    self.give_way(Reason::Spin, span)?;
+                    self.give_way(PauseReason::Spin, span)?;
                 } else {
                     let work = self.info.loops.get(label.index()).copied().unwrap_or(1);
                     let work = self.int(types::I64, work.min(1 << 32) as i64);

@@ -287,7 +287,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
         _tables: tables,
         globals,
         all_globals: OnceLock::new(),
-        ahead: Vec::new(),
+        ahead: OnceLock::new(),
         functions,
         shared,
         formats,

@@ -23,12 +23,9 @@ pub struct CompiledModule {
 }
 
 impl CompiledModule {
-    /// Adds what was made ahead of the program.
+    /// Adds what was made ahead of the program; once.
     pub fn add(&mut self, ahead: Vec<Arc<CompiledModule>>) {
-        // Nobody else holds the image before the module is shared.
-        if let Some(image) = Arc::get_mut(&mut self.image) {
-            image.ahead = ahead.iter().map(|made| made.image.clone()).collect();
-        }
+        self.image.ahead.get_or_init(|| ahead.iter().map(|made| made.image.clone()).collect());
         self.ahead = ahead;
     }
 }

@@ -284,7 +284,7 @@ impl Launch<'_> {
             }
             Way::Kept(kept) => {
                 // A program is there when all kept code that it uses has been made.
-                ctx.direct.0 = kept.address().expect("kept that is used has code");
+                ctx.direct.0 = kept.address().expect("kept code that is used is there");
                 direct as EntryFn
             }
         };

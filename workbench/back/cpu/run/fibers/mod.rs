@@ -25,7 +25,7 @@ use super::block_sync::index_of;
 use super::launch::{Launch, Running};
 use super::{faults, poll, stop};
 use crate::back::cpu::abi::context::{EntryFn, SlotFrame, WorkerCtx};
-use crate::back::cpu::abi::host_fn::Reason;
+use crate::back::cpu::abi::host_fn::PauseReason;
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::{FaultKind, RawFault};
 use crate::source::Span;
@@ -69,12 +69,12 @@ pub unsafe extern "C" fn meet(ctx: *mut WorkerCtx, site: u64, words: *mut u64) -
     unsafe { pause(ctx, Pause::Meet(site, words)) }
 }
 
-/// Called by generated code for a [`Reason`]: 0, or what stops the thread.
+/// Called by generated code for a [`PauseReason`]: 0, or what stops the thread.
 ///
 /// # Safety
 /// `ctx` is the running worker's.
 pub unsafe extern "C" fn give_way(ctx: *mut WorkerCtx, site: u64, reason: u64) -> i64 {
-    let at = if reason == Reason::Spin as u64 { Pause::Spin(site) } else { Pause::Step(site) };
+    let at = if reason == PauseReason::Spin as u64 { Pause::Spin(site) } else { Pause::Step(site) };
     // SAFETY: the caller's promise.
     unsafe { pause(ctx, at) }
 }
