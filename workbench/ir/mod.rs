@@ -6,14 +6,13 @@
 //! [`print`] writes all of it as text and [`read`] reads that back, its grammar is there; handles print as `v0`, `l0`, `s0`, `f0`, `b0`, `g0`, `p0`.
 //!
 //! # Types
-//! [`Type::Scalar`] carries signedness; `Bool` is one byte holding 0 or 1 in memory. [`Type::Ptr`] is opaque: the access
-//! says what it reads. A pointer value is a pair (address, buffer): arithmetic keeps the buffer, every access is checked
-//! against it. Structs and vectors exist only in the front end; here they are slots and accesses at byte offsets.
+//! [`Type::Scalar`] carries signedness; `Bool` is one byte holding 0 or 1 in memory. [`Type::Ptr`] is opaque: the access says what it
+//! reads. A pointer value is a pair (address, buffer): arithmetic keeps the buffer, every access is checked against it. Structs and vectors exist only in the front end; here they are slots and accesses at byte offsets.
 //!
 //! # Evaluation
-//! Statements run in order. `Let(v, op)` evaluates `op` at that point and binds `v`, which is visible in the statements
-//! that follow in the same block and in blocks nested in those; never outside. A value is defined exactly once.
-//! A [`Local`] holds the value last `Set` and the poison pattern before that (no undefined behaviour, no guarantee).
+//! Statements run in order. `Let(v, op)` evaluates `op` at that point and binds `v`, which is visible in the statements that follow in the
+//! same block and in blocks nested in those; never outside. A value is defined exactly once. A [`Local`] holds the value last `Set` and the
+//! poison pattern before that (no undefined behaviour, no guarantee).
 //! Ops have no side effects except that `Load` reads memory and may fault, and integer `Div`/`Rem` may fault.
 //!
 //! # Arithmetic
@@ -27,28 +26,27 @@
 //! - `Unary::Not` on `Bool` is logical.
 //!
 //! # Control flow
-//! `Loop` runs `body` then `step`, for ever; `Continue` goes to `step`, `Break` leaves. `Break` may also leave an
-//! enclosing `Switch` or `Scope`. `step` holds no `Continue` of its own loop. A `Switch` runs the case that matches
-//! (else the default, else nothing), and falls into the next case when `falls_through` is set and its body runs to its end.
+//! `Loop` runs `body` then `step`, for ever; `Continue` goes to `step`, `Break` leaves. `Break` may also leave an enclosing `Switch` or
+//! `Scope`. `step` holds no `Continue` of its own loop. A `Switch` runs the case that matches (else the default, else nothing), and falls
+//! into the next case when `falls_through` is set and its body runs to its end.
 //! Labels are unique in a function. `Return` leaves the function; the value is present exactly when the function has a result.
 //!
 //! # Memory
-//! Slots start every thread, shared variables every block, as one fixed poison pattern ([`POISON`]). Accesses are aligned to their
-//! size; a misaligned, null or out-of-bounds access is a fault. `volatile` accesses are neither merged nor moved; those of shared
-//! memory happen in step over a warp: all its lanes load before any stores.
+//! Slots start every thread, shared variables every block, as one fixed poison pattern ([`POISON`]). Accesses are aligned to their size; a
+//! misaligned, null or out-of-bounds access is a fault. `volatile` accesses are neither merged nor moved; those of shared memory happen in
+//! step over a warp: all its lanes load before any stores.
 //!
-//! All dynamic shared variables of a kernel begin at one address and are as large as the launch says. A [`GlobalData`] that is
-//! [`Space::Device`], [`Space::Managed`] or [`Space::Host`] may be written; it keeps its contents from launch to launch, as does what the host wrote to a
-//! [`Space::Constant`] one.
+//! All dynamic shared variables of a kernel begin at one address and are as large as the launch says. A [`GlobalData`] that is [`Space::Device`],
+//! [`Space::Managed`] or [`Space::Host`] may be written; it keeps its contents from launch to launch, as does what the host wrote to a [`Space::Constant`] one.
 //!
 //! `Atomic` reads, computes and writes in one step, sequentially consistent over the whole launch. A `Fence` orders all
 //! accesses of a thread.
 //!
 //! # Collectives
-//! A `Barrier` is passed when every thread of the block that has not left the kernel is at it; one that goes another way is a
-//! fault. A [`Collective`] of a warp acts, for each lane that executes it, on the lanes its mask names: each must be at the
-//! same statement with the same mask, or have left the kernel; any other is a fault. A construct that holds a collective and
-//! that lanes take differently is walked by all of them: an `If` one side after the other, a `Loop` until nobody is left.
+//! A `Barrier` is passed when every thread of the block that has not left the kernel is at it; one that goes another way is a fault. A
+//! [`Collective`] of a warp acts, for each lane that executes it, on the lanes its mask names: each must be at the same statement with the
+//! same mask, or have left the kernel; any other is a fault. A construct that holds a collective and that lanes take differently is walked by
+//! all of them: an `If` one side after the other, a `Loop` until nobody is left.
 //!
 //! Where [`crate::pass::independent`] says so, threads run independently instead: each gets on as far as it can, and lanes meet at the same
 //! operation with the same mask, at whatever statements.
@@ -62,8 +60,7 @@
 //! before the next statement.
 //!
 //! A service may *raise* an exception. It leaves every function up to the nearest `Call` that binds `raised`, which goes on with the next
-//! statement: the exception is in flight then, until it is caught or goes on ([`Service::BeginCatch`], [`Service::Resume`]). Faults are no
-//! exceptions.
+//! statement: the exception is in flight then, until it is caught or goes on ([`Service::BeginCatch`], [`Service::Resume`]). Faults are none.
 
 pub mod ahead;
 pub mod builder;

@@ -44,8 +44,6 @@
 mod body;
 mod cursor;
 mod op;
-#[cfg(test)]
-mod tests;
 
 pub use cursor::ReadError;
 
