@@ -1,5 +1,6 @@
-//! File tests: `tests/filetests/**/*.cu`, each a kernel with its expectations in comments. `tests/filetests/README.md` is the
-//! format. `WORKBENCH_BLESS=1` rewrites the `ir` and `render` sections, and nothing else: results are worked out by hand.
+//! File tests: `tests/filetests/**/*.cu`, each a kernel with its expectations in comments, and `*.ir`, each a module for a pass.
+//! `tests/filetests/README.md` is the format. `WORKBENCH_BLESS=1` rewrites the `ir`, `render` and `out` sections, and nothing else: results
+//! are worked out by hand.
 
 mod support;
 
@@ -31,7 +32,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
             // Whole kernels have their runs in `tests/kernels/`.
         } else if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|x| x == "cu") {
+        } else if path.extension().is_some_and(|x| x == "cu" || x == "ir") {
             files.push(path);
         }
     }

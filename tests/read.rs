@@ -239,7 +239,7 @@ fn the_modules_of_all_texts_come_back() {
         note("after the passes", &module);
     }
     assert!(problems.is_empty(), "{} of {read} modules:\n{}", problems.len(), problems.join("\n"));
-    assert!(read > 200, "{read} of {} texts compile", files.len());
+    assert!(read > 150, "{read} of {} texts compile", files.len());
 }
 
 proptest! {

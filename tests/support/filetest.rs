@@ -22,6 +22,10 @@ pub fn run(path: &Path) -> Outcome {
     let mut words =
         first.strip_prefix("// test ").ok_or("the first line must be `// test <command>`")?.split_whitespace();
     let command = words.next().unwrap_or("");
+    if command == "pass" {
+        let name = words.next().ok_or("`// test pass` needs the name of a pass")?;
+        return section(path, &text, "out", &super::passes::run(name, &text)?);
+    }
     let mut options = CompileOptions { name: "t.cu".to_owned(), ..CompileOptions::default() };
     let on_gpu = std::env::var("WORKBENCH_TEST_DEVICE").is_ok_and(|device| device == "cuda");
     for word in words {

@@ -1,4 +1,5 @@
 //! What the integration tests share.
 
 pub mod filetest;
+pub mod passes;
 pub mod value;
