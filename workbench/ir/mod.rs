@@ -635,7 +635,7 @@ pub enum Stmt {
     Launch {
         /// The kernel.
         kernel: FuncId,
-        /// Blocks (x, y, z), threads of a block (x, y, z), bytes of dynamic shared memory: `u32` each.
+        /// Blocks (x, y, z), threads of a block (x, y, z): `u32` each; bytes of dynamic shared memory: `u64`.
         config: [Value; 7],
         /// One value per parameter.
         args: Vec<Value>,

@@ -74,8 +74,10 @@ impl Checker<'_> {
         if func.kind != FuncKind::Kernel {
             self.error(format!("`{}` is launched and is no kernel", func.name));
         }
-        if args.len() != func.params.len() {
-            self.error(format!("`{}` takes {} arguments, not {}", func.name, func.params.len(), args.len()));
+        // What passes derive stands behind what a launch passes.
+        let passed = func.params.iter().filter(|param| param.derived.is_none()).count();
+        if args.len() != passed {
+            self.error(format!("`{}` takes {passed} arguments, not {}", func.name, args.len()));
         }
         for (i, (&arg, param)) in args.iter().zip(&func.params).enumerate() {
             self.expect(arg, param.ty.ty(), format_args!("argument {i} of `{}`", func.name));

@@ -45,7 +45,8 @@
 //!
 //! Of host code:
 //! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
-//! 28. A launch names a kernel, has seven extents of `u32` and one argument a parameter; only host functions launch.
+//! 28. A launch names a kernel, has seven extents of `u32` and one argument a parameter that is not derived; only host
+//!     functions launch.
 //! 29. What is kept from before is a host function or a helper of such, and has no body; so it need not return.
 //! 30. Host functions alone take the address of a function, which is no kernel, and dispatch, on a first parameter that is a pointer.
 
