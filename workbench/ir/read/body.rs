@@ -1,8 +1,8 @@
 //! Reading what a function runs: its locals, slots and statements. The constructs that are open are on a stack, however deep they nest.
 
-use super::cursor::{Cursor, Result};
+use super::cursor::{Cursor, Lines, Result};
 use super::op::{self, Words};
-use super::{Lines, element, handle, named, sized};
+use super::parts::{element, handle, named, sized};
 use crate::ir::{
     AtomicOp, Block, Case, Format, FuncId, Function, Label, Local, LocalData, MAX_NESTING, Scalar, Scope, Service,
     SlotData, Stmt, Type, Value, ValueData,

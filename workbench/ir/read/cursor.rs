@@ -177,3 +177,33 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 }
+
+/// The lines that hold something.
+pub(super) struct Lines<'a> {
+    left: std::str::Lines<'a>,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a text.
+    pub fn new(text: &'a str) -> Self {
+        Lines { left: text.lines(), number: 0 }
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> Option<Cursor<'a>> {
+        loop {
+            let line = self.left.next()?;
+            self.number += 1;
+            let is_comment = line.trim_start().starts_with("//");
+            if !is_comment && !line.trim().is_empty() {
+                return Some(Cursor::new(line, self.number));
+            }
+        }
+    }
+
+    /// The end of the text.
+    pub fn end(&self) -> Cursor<'a> {
+        Cursor::new("", self.number + 1)
+    }
+}

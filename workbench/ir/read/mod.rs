@@ -44,11 +44,13 @@
 mod body;
 mod cursor;
 mod op;
+mod parts;
 
 pub use cursor::ReadError;
 
-use cursor::{Cursor, Result};
+use cursor::{Cursor, Lines, Result};
 use op::Words;
+use parts::{element, handle, named, sized};
 
 use super::{
     Anchor, Derived, Elem, FormatData, FuncId, FuncKind, Function, GlobalData, MemberAt, Module, Param, ParamType,
@@ -63,35 +65,11 @@ use super::Op;
 pub fn module(text: &str) -> std::result::Result<Module, ReadError> {
     let words = Words::new();
     let mut module = Module::default();
-    let mut lines = Lines { left: text.lines(), number: 0 };
+    let mut lines = Lines::new(text);
     while let Some(mut c) = lines.next() {
         item(&mut c, &mut lines, &words, &mut module)?;
     }
     Ok(module)
-}
-
-/// The lines that hold something.
-struct Lines<'a> {
-    left: std::str::Lines<'a>,
-    number: usize,
-}
-
-impl<'a> Lines<'a> {
-    fn next(&mut self) -> Option<Cursor<'a>> {
-        loop {
-            let line = self.left.next()?;
-            self.number += 1;
-            let is_comment = line.trim_start().starts_with("//");
-            if !is_comment && !line.trim().is_empty() {
-                return Some(Cursor::new(line, self.number));
-            }
-        }
-    }
-
-    /// The end of the text.
-    fn end(&self) -> Cursor<'a> {
-        Cursor::new("", self.number + 1)
-    }
 }
 
 fn item(c: &mut Cursor<'_>, lines: &mut Lines<'_>, words: &Words, module: &mut Module) -> Result<()> {
@@ -142,29 +120,6 @@ fn item(c: &mut Cursor<'_>, lines: &mut Lines<'_>, words: &Words, module: &mut M
         return Ok(());
     }
     c.wanted("data, a format, a shared variable or a function")
-}
-
-/// A handle that must be the next one.
-fn handle(c: &mut Cursor<'_>, letter: char, next: usize) -> Result<()> {
-    let start = c.clone();
-    if c.index(letter, "a handle")? == next { Ok(()) } else { start.wanted(format!("`{letter}{next}`")) }
-}
-
-/// The name after a handle, if it has one, and the colon.
-fn named(c: &mut Cursor<'_>) -> Result<String> {
-    let name = if c.eats(" ") { c.name(": ")? } else { String::new() };
-    c.eat(": ")?;
-    Ok(name)
-}
-
-fn sized(c: &mut Cursor<'_>) -> Result<(u32, u32)> {
-    let size = c.number()?;
-    c.eat(" bytes, align ")?;
-    Ok((size, c.number()?))
-}
-
-fn element(c: &mut Cursor<'_>) -> Result<Option<Scalar>> {
-    if c.eats(", ") { Ok(Some(op::scalar(c)?)) } else { Ok(None) }
 }
 
 fn shared(c: &mut Cursor<'_>) -> Result<SharedData> {
