@@ -13,6 +13,7 @@
 //! | [`regions`] | a kernel cut at its barriers and collectives |
 //! | [`pointers`] | which memory a pointer comes from |
 //! | [`instrument`] | a kernel that records who wrote each element |
+//! | [`watch`] | no pass: a check after each, and text before and after |
 //! | [`waits`] | loops that may wait for other threads
 //! | [`widen`] | the float64 twin of a float32 kernel |
 //! | [`writes`] | which parameters' memory a kernel writes |
@@ -31,10 +32,12 @@ pub mod regions;
 pub mod stride;
 pub mod uniformity;
 pub mod waits;
+pub mod watch;
 pub mod widen;
 pub mod writes;
 
 use crate::ir::{FuncId, FuncKind, Function, Module};
+use watch::Watch;
 
 /// How deep structs may point at each other and still be promoted all.
 const MAX_NESTING: usize = 4;
@@ -42,8 +45,10 @@ const MAX_NESTING: usize = 4;
 /// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
 /// registers where they can be, members of structs as parameters, pointers from where their memory starts, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
-    for (id, launched) in prepare_together(module) {
-        prepare_alone(&mut module.functions[id.index()], launched);
+    let left = prepare_together(module);
+    let watch = Watch::new(module);
+    for (id, launched) in left {
+        prepare_alone(&mut module.functions[id.index()], launched, &watch);
     }
 }
 
@@ -58,22 +63,22 @@ pub fn prepare_together(module: &mut Module) -> Vec<(FuncId, bool)> {
 }
 
 /// The part of [`prepare_for_cpu`] that takes each function alone.
-pub fn prepare_alone(func: &mut Function, launched: bool) {
-    fold::run(func);
+pub fn prepare_alone(func: &mut Function, launched: bool, watch: &Watch) {
+    watch.run("fold", func, fold::run);
     // A slot that another keeps the address of is promoted after that.
     for _ in 0..MAX_NESTING {
-        if !promote::run(func) {
+        if !watch.run("promote", func, promote::run) {
             break;
         }
-        fold::run(func);
+        watch.run("fold", func, fold::run);
     }
-    let has_members = members::run(func);
-    if launched && anchors::run(func) || has_members {
-        fold::run(func);
+    let has_members = watch.run("members", func, members::run);
+    if launched && watch.run("anchors", func, anchors::run) || has_members {
+        watch.run("fold", func, fold::run);
     }
-    fold::drop_locals(func);
+    watch.run("drop_locals", func, fold::drop_locals);
     if func.kind == FuncKind::Kernel {
-        regions::unswitch(func);
+        watch.run("unswitch", func, regions::unswitch);
     }
 }
 

@@ -45,7 +45,7 @@
 //!
 //! Of host code:
 //! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
-//! 28. A launch names a kernel, has seven extents of `u32` and one argument a parameter that is not derived; only host
+//! 28. A launch names a kernel, has six extents of `u32`, bytes of shared memory as `u64` and one argument a parameter that is not derived; only host
 //!     functions launch.
 //! 29. What is kept from before is a host function or a helper of such, and has no body; so it need not return.
 //! 30. Host functions alone take the address of a function, which is no kernel, and dispatch, on a first parameter that is a pointer.
@@ -58,7 +58,7 @@ use std::fmt::Arguments;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::format::{self, ArgKind};
-use crate::ir::{FuncKind, Function, MAX_SHARED_ALIGN, Module, Scalar};
+use crate::ir::{FormatData, FuncKind, Function, MAX_SHARED_ALIGN, Module, Scalar};
 use crate::source::Span;
 
 pub use crate::ir::MAX_NESTING;
@@ -109,6 +109,15 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
         check_function(&mut errors, module, &formats, func);
     }
     errors.diags
+}
+
+/// What is wrong with one function of a valid module, whose other functions need no bodies.
+pub fn problems(module: &Module, func: &Function) -> Vec<String> {
+    let kinds = |data: &FormatData| format::parse(&data.text).ok().map(|pieces| format::arg_kinds(&pieces));
+    let formats: Vec<_> = module.formats.iter().map(kinds).collect();
+    let mut errors = Errors::default();
+    check_function(&mut errors, module, &formats, func);
+    errors.diags.into_iter().map(|diag| diag.message).collect()
 }
 
 fn check_function(errors: &mut Errors, module: &Module, formats: &[Option<Vec<ArgKind>>], func: &Function) {

@@ -278,10 +278,12 @@ fn image(mut module: Module, globals: Arc<Globals>, check: Check) -> Option<Arc<
     if check(&module).iter().any(Diagnostic::is_error) {
         return None;
     }
-    for (id, _) in pass::prepare_together(&mut module) {
+    let left = pass::prepare_together(&mut module);
+    let watch = pass::watch::Watch::new(&module);
+    for (id, _) in left {
         let func = &mut module.functions[id.index()];
         let launched = func.kind == FuncKind::Kernel;
-        pass::prepare_alone(func, launched);
+        pass::prepare_alone(func, launched, &watch);
     }
     build(&module, globals, Tier::Auto).ok().flatten().map(Arc::new)
 }

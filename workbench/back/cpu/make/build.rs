@@ -26,21 +26,22 @@ use crate::back::cpu::tier::Tier;
 use crate::back::cpu::wide::Wide;
 use crate::diagnostic::{self, Diagnostic};
 use crate::ir::{FuncId, FuncKind, Function, Module, format};
-use crate::pass;
+use crate::pass::{self, watch::Watch};
 use crate::source::Span;
 
 /// Makes of a module what [`Code::compile`] takes: as [`pass::prepare_for_cpu`], several functions at a time.
 pub fn prepare(module: &mut Module) {
     let left = pass::prepare_together(module);
-    let mut jobs = Parallel::new(left.len(), |(mut func, launched): (Function, bool)| {
-        pass::prepare_alone(&mut func, launched);
+    let watch = Watch::new(module);
+    let mut jobs = Parallel::new(left.len(), |(mut func, launched, watch): (Function, bool, Watch)| {
+        pass::prepare_alone(&mut func, launched, &watch);
         func
     });
     for (id, launched) in &left {
         let func = &mut module.functions[id.index()];
         let empty = Function::new("", func.kind, func.span);
         let size = func.values.len();
-        jobs.add(size, (std::mem::replace(func, empty), *launched));
+        jobs.add(size, (std::mem::replace(func, empty), *launched, watch.clone()));
     }
     for ((id, _), func) in left.iter().zip(jobs.finish()) {
         module.functions[id.index()] = func.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

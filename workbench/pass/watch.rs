@@ -1,0 +1,76 @@
+//! What looks on as passes run: a check after each in debug builds, and the function as text before and after.
+
+use std::io::Write;
+use std::sync::{Arc, OnceLock};
+
+use crate::ir::{Block, Function, Module};
+use crate::once::Once;
+
+/// What is wrong with a function of a module, whose other functions need no bodies.
+pub type Check = fn(&Module, &Function) -> Vec<String>;
+
+static CHECK: OnceLock<Check> = OnceLock::new();
+
+/// The pass whose functions are written out, or `all`.
+static DUMP: Once<Option<String>> = Once::new(|| std::env::var("WORKBENCH_DUMP").ok().filter(|name| !name.is_empty()));
+
+/// Has every pass checked from now on, in debug builds.
+pub fn check_with(check: Check) {
+    if cfg!(debug_assertions) {
+        CHECK.get_or_init(|| check);
+    }
+}
+
+/// Looks on as passes run on the functions of a module.
+#[derive(Clone)]
+pub struct Watch {
+    /// The check, and the module without bodies.
+    check: Option<(Check, Arc<Module>)>,
+}
+
+impl Watch {
+    /// Looks on at a module.
+    pub fn new(module: &Module) -> Self {
+        Watch { check: CHECK.get().map(|check| (*check, Arc::new(outline(module)))) }
+    }
+
+    /// Runs a pass on a function.
+    pub fn run<R>(&self, pass: &str, func: &mut Function, run: impl FnOnce(&mut Function) -> R) -> R {
+        let is_shown = DUMP.as_deref().is_some_and(|wanted| wanted == pass || wanted == "all");
+        if is_shown {
+            show("before", pass, func);
+        }
+        let result = run(func);
+        if is_shown {
+            show("after", pass, func);
+        }
+        if let Some((check, module)) = &self.check {
+            let problems = check(module, func);
+            assert!(problems.is_empty(), "the pass `{pass}` breaks `{}`: {}\n{func}", func.name, problems.join("; "));
+        }
+        result
+    }
+}
+
+/// Who closes the stream does not want the text.
+fn show(when: &str, pass: &str, func: &Function) {
+    _ = writeln!(std::io::stderr().lock(), "// {when} {pass}\n{func}");
+}
+
+/// A module without the bodies of its functions.
+fn outline(module: &Module) -> Module {
+    let head = |func: &Function| Function {
+        name: func.name.clone(),
+        params: func.params.clone(),
+        ret: func.ret,
+        body: Block::default(),
+        ..Function::new("", func.kind, func.span)
+    };
+    Module {
+        functions: module.functions.iter().map(head).collect(),
+        globals: module.globals.clone(),
+        shared: module.shared.clone(),
+        formats: module.formats.clone(),
+        ..Module::default()
+    }
+}
