@@ -1,7 +1,11 @@
 //! Long steps with their progress: what runs, what it says when it fails, how long it took.
 
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+/// How many failed tests a message names.
+const NAMED: usize = 30;
 
 /// Runs a command with its output shown.
 pub fn show(title: &str, command: &mut Command) -> Result<(), String> {
@@ -14,6 +18,53 @@ pub fn show(title: &str, command: &mut Command) -> Result<(), String> {
     } else {
         Err(format!("{title} failed ({status}): {}", describe(command)))
     }
+}
+
+/// Runs tests with their output shown; a failure names the tests that failed, which are the lines that `is_failure` picks.
+///
+/// A log that is cut in its middle still says what failed.
+pub fn tests(title: &str, command: &mut Command, is_failure: fn(&str) -> bool) -> Result<(), String> {
+    println!("==> {title}");
+    let start = Instant::now();
+    let failed = |e: std::io::Error| format!("{title}: {e}");
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut named = Vec::new();
+    let mut left = 0;
+    if let Some(output) = child.stdout.take() {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        while output.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+            std::io::stdout().write_all(&line).map_err(failed)?;
+            let text = String::from_utf8_lossy(&line);
+            if is_failure(text.trim_end()) {
+                if named.len() < NAMED {
+                    named.push(format!("\n    {}", text.trim_end()));
+                } else {
+                    left += 1;
+                }
+            }
+            line.clear();
+        }
+    }
+    let status = child.wait().map_err(failed)?;
+    if status.success() {
+        println!("    {title}: done in {:.1} s", start.elapsed().as_secs_f64());
+        return Ok(());
+    }
+    if left > 0 {
+        named.push(format!("\n    and {left} more"));
+    }
+    Err(format!("{title} failed ({status}): {}{}", describe(command), named.concat()))
+}
+
+/// The lines of pytest's summary that name what failed.
+pub fn is_failure_of_pytest(line: &str) -> bool {
+    line.starts_with("FAILED ") || line.starts_with("ERROR ")
+}
+
+/// The lines by which Rust's tests name what failed.
+pub fn is_failure_of_rust(line: &str) -> bool {
+    line.starts_with("test ") && line.ends_with("... FAILED")
 }
 
 /// Runs a command and returns what it prints.

@@ -62,7 +62,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
         // NVRTC, which the tests of builtin functions ask for the types CUDA gives them, is a package of the environment.
         Environment::without_package(true)?;
         let cargo = |title: &str, args: &[&str]| {
-            step::show(title, Command::new("cargo").args(args).env("WORKBENCH_TEST_NVRTC", "1").current_dir(root()))
+            let mut cargo = Command::new("cargo");
+            cargo.args(args).env("WORKBENCH_TEST_NVRTC", "1").current_dir(root());
+            step::tests(title, &mut cargo, step::is_failure_of_rust)
         };
         cargo(
             "Rust tests: units, file tests, properties, bad input, tidy",
@@ -77,12 +79,13 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let mut env = None;
     part("python", &mut || {
         let environment = Environment::prepare(true)?;
-        step::show(
+        step::tests(
             "Python tests",
             Command::new(environment.python())
                 .args(["-m", "pytest", "-q", "tests/python"])
                 .args(SIDE_BY_SIDE)
                 .current_dir(root()),
+            step::is_failure_of_pytest,
         )?;
         let gpu = step::read(
             Command::new(environment.python())
