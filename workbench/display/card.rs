@@ -6,6 +6,7 @@ use super::html::{Column, Table, card, escape};
 use crate::bench::report::is_numeric;
 use crate::bench::{BenchReport, machine::Machine};
 use crate::plot::Svg;
+use crate::runtime::{Dim3, TierReport};
 
 /// Rows of a table that is shown without being asked for.
 const SHORT_TABLE: usize = 8;
@@ -71,6 +72,19 @@ pub fn check_card(
         body.push_str(picture.as_str());
     }
     card(&body)
+}
+
+/// A tier report: the kernel and its blocks, the code that ran last, a table of tiers.
+pub fn tier_card(report: &TierReport, table: &Table) -> String {
+    let Dim3 { x, y, z } = report.block;
+    let last = report.last.map_or_else(|| "not launched".to_owned(), |tier| format!("ran {tier} code"));
+    card(&format!(
+        "<div class=\"wb-title\">{} in blocks of {x} \u{d7} {y} \u{d7} {z}<span class=\"wb-muted\">{}</span></div>\
+         <div class=\"wb-scroll\">{}</div>",
+        escape(&report.kernel),
+        escape(&last),
+        table.html()
+    ))
 }
 
 /// A message in fixed-width text, such as a rendered diagnostic or fault.

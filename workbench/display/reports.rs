@@ -1,11 +1,12 @@
 //! Checks and gradient checks as cards.
 
-use super::card::check_card;
+use super::card::{check_card, tier_card};
 use super::html::{Column, Table};
 use super::{MimeBundle, Show};
 use crate::autograd::GradReport;
 use crate::check::report::{CheckReport, index, writer};
 use crate::plot::{DifferenceOptions, ErrorKind, Svg, difference_map, error_histogram};
+use crate::runtime::TierReport;
 
 /// A number short enough for a table.
 fn short(v: f64) -> String {
@@ -100,6 +101,20 @@ impl Show for CheckReport {
             // A report that is no JSON still has its other forms.
             json: serde_json::to_string(self).ok(),
         }
+    }
+}
+
+impl Show for TierReport {
+    fn bundle(&self) -> MimeBundle {
+        let columns = ["tier", "code", ""].map(Column::text).to_vec();
+        let mut table = Table { columns, rows: Vec::new() };
+        for row in &self.rows {
+            let mut notes = row.state.why().into_iter().chain(row.notes.iter().map(String::as_str));
+            let first = notes.next().unwrap_or_default().to_owned();
+            table.rows.push(vec![row.tier.to_owned(), row.state.name().to_owned(), first]);
+            table.rows.extend(notes.map(|note| vec![String::new(), String::new(), note.to_owned()]));
+        }
+        MimeBundle { plain: self.to_string(), html: Some(tier_card(self, &table)), svg: None, json: None }
     }
 }
 

@@ -1,18 +1,29 @@
-//! What looks on as passes run: a check after each in debug builds, and the function as text before and after.
+//! The watch over passes as they run: a check after each in debug builds, and the function as text before and after.
 
+use std::fmt::Arguments;
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
 
 use crate::ir::{Block, Function, Module};
 use crate::once::Once;
 
-/// What is wrong with a function of a module, whose other functions need no bodies.
+/// A check that says what is wrong with a function of a module, whose other functions need no bodies.
 pub type Check = fn(&Module, &Function) -> Vec<String>;
 
 static CHECK: OnceLock<Check> = OnceLock::new();
 
+/// The passes that are watched, by their names.
+const PASSES: [&str; 6] = ["fold", "promote", "members", "anchors", "drop_locals", "unswitch"];
+
 /// The pass whose functions are written out, or `all`.
-static DUMP: Once<Option<String>> = Once::new(|| std::env::var("WORKBENCH_DUMP").ok().filter(|name| !name.is_empty()));
+static DUMP: Once<Option<String>> = Once::new(|| {
+    let name = std::env::var("WORKBENCH_DUMP").ok().filter(|name| !name.is_empty())?;
+    if name != "all" && !PASSES.contains(&name.as_str()) {
+        let passes = PASSES.join(", ");
+        write(format_args!("WORKBENCH_DUMP: there is no pass `{name}`; there are {passes}, and `all`"));
+    }
+    Some(name)
+});
 
 /// Has every pass checked from now on, in debug builds.
 pub fn check_with(check: Check) {
@@ -21,7 +32,7 @@ pub fn check_with(check: Check) {
     }
 }
 
-/// Looks on as passes run on the functions of a module.
+/// A watch over the passes that run on the functions of a module.
 #[derive(Clone)]
 pub struct Watch {
     /// The check, and the module without bodies.
@@ -29,20 +40,21 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks on at a module.
+    /// A watch over a module.
     pub fn new(module: &Module) -> Self {
         Watch { check: CHECK.get().map(|check| (*check, Arc::new(outline(module)))) }
     }
 
     /// Runs a pass on a function.
     pub fn run<R>(&self, pass: &str, func: &mut Function, run: impl FnOnce(&mut Function) -> R) -> R {
+        debug_assert!(PASSES.contains(&pass), "`{pass}` is not among the passes that are watched");
         let is_shown = DUMP.as_deref().is_some_and(|wanted| wanted == pass || wanted == "all");
         if is_shown {
-            show("before", pass, func);
+            write(format_args!("// before {pass}\n{func}"));
         }
         let result = run(func);
         if is_shown {
-            show("after", pass, func);
+            write(format_args!("// after {pass}\n{func}"));
         }
         if let Some((check, module)) = &self.check {
             let problems = check(module, func);
@@ -52,9 +64,9 @@ impl Watch {
     }
 }
 
-/// Who closes the stream does not want the text.
-fn show(when: &str, pass: &str, func: &Function) {
-    _ = writeln!(std::io::stderr().lock(), "// {when} {pass}\n{func}");
+/// Writes a text to the standard error; whoever closes that does not want it.
+fn write(text: Arguments<'_>) {
+    _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// A module without the bodies of its functions.

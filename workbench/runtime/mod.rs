@@ -32,4 +32,5 @@ pub use structure::{Given, Packed};
 pub use symbol::Symbol;
 pub use tensor::Tensor;
 
+pub use crate::back::cpu::{TierReport, TierRow, TierState};
 pub use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig, PrintfRecord, Queue, Reach};

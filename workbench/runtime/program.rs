@@ -529,6 +529,18 @@ impl Kernel {
         }
     }
 
+    /// The machine code on the CPU for blocks of a shape, tier by tier: what is made, what makes the rest, why there is no more, and which
+    /// loops run in the processor's widest registers.
+    ///
+    /// # Errors
+    /// It runs on a GPU, or no block is like that, as a sentence.
+    pub fn tier_report(&self, block: impl Into<back::Dim3>) -> std::result::Result<back::cpu::TierReport, String> {
+        match &self.program.0.code {
+            DeviceCode::Cpu(code) => code.tier_report(self.id, block.into()),
+            DeviceCode::Cuda(_) => Err("it runs on a GPU".to_owned()),
+        }
+    }
+
     /// The kernel's float64 twin: every `float` of it a `double`, used by gradcheck only.
     ///
     /// # Errors

@@ -28,14 +28,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use crate::back::lane::left::Left;
 use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{FuncId, Global, Module};
 use crate::source::Span;
 use data::{Globals, Others};
 use make::compiled::CompiledModule;
-use make::{build, plan, tiers, wanted};
+use make::{build, plan, report, tiers, wanted};
 use run::bind::Binding;
 use run::launch::{BoundArgs, LaunchCode};
 use run::schedule;
@@ -44,6 +43,7 @@ pub use abi::context::Side;
 pub use code::kept_code::known;
 pub use make::ahead::{Ahead, Claim, absent};
 pub use make::build::prepare;
+pub use make::report::{TierReport, TierRow, TierState};
 pub use make::tiers::{Settled, discard, forget_own, settle, settle_while};
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
 pub use tier::Tier;
@@ -182,7 +182,7 @@ impl Code {
 
     /// The C that a kernel becomes for blocks of a shape, or why it does not, or why that did not compile.
     pub fn wide_text(&self, func: FuncId, block: super::Dim3) -> Result<String, String> {
-        if block.count() == 0 || block.count() > 1024 || block.z > 64 {
+        if !is_block(block) {
             return Err("no block is like that".to_owned());
         }
         let compiled = self.part(func);
@@ -198,11 +198,17 @@ impl Code {
         }
     }
 
-    /// Of the code that lanes have for blocks of a shape how many loops and stretches run in the processor's widest registers, and why
-    /// others do not; `None` where there is no such code, or a C compiler made it.
-    pub fn lane_loops(&self, func: FuncId, block: super::Dim3) -> Option<(usize, Vec<Left>)> {
-        let code = self.part(func).wide.as_ref()?.made(func, block)?;
-        code.loops.clone()
+    /// The machine code that a kernel has for blocks of a shape, tier by tier.
+    ///
+    /// # Errors
+    /// The function is no kernel, or no block is like that.
+    pub fn tier_report(&self, func: FuncId, block: super::Dim3) -> Result<TierReport, String> {
+        if !is_block(block) {
+            return Err("no block is like that".to_owned());
+        }
+        let compiled = self.part(func);
+        let entry = compiled.image.entry(func).ok_or("it is not launched")?;
+        Ok(report::report(compiled, entry, func, block))
     }
 
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.
@@ -210,6 +216,11 @@ impl Code {
     pub fn asm(&self, module: &Module, func: Option<FuncId>) -> String {
         build::disassemble(module, func).unwrap_or_else(|diag| format!("; {}\n", diag.message))
     }
+}
+
+/// Whether CUDA has blocks of a shape.
+fn is_block(block: super::Dim3) -> bool {
+    block.count() > 0 && block.count() <= 1024 && block.z <= 64
 }
 
 /// A launch that does not fit the code; `runtime` checks arguments before it comes here.

@@ -15,6 +15,7 @@ use crate::module::Module;
 use crate::on_gpu::{HOST_STREAM, Stream};
 use crate::output;
 use crate::stale::Stale;
+use crate::tier::TierReport;
 
 /// A launch of fewer threads keeps the GIL: it ends sooner than letting go and taking back would take, and if it does
 /// not, [`Poll`] lets the others run.
@@ -90,6 +91,23 @@ impl Kernel {
         let name = self.kernel.name();
         let block = dim3(name, "block", block)?;
         self.kernel.c_source(block).map_err(|why| argument(py, format!("`{name}` has no wide code: {why}")))
+    }
+
+    /// The machine code on the CPU for blocks of these extents, tier by tier: what is made, what makes the rest, why there is no more, and
+    /// which loops run in the processor's widest registers. Lanes are made for the report, which takes some milliseconds.
+    ///
+    /// Raises `ArgumentError` for a kernel of a GPU, and for a block that CUDA does not have.
+    ///
+    /// >>> import workbench as wb
+    /// >>> one = wb.compile("__global__ void one(float* y) { y[threadIdx.x] = 1; }").one
+    /// >>> print(one.tier_report(64))  # doctest: +ELLIPSIS
+    /// one in blocks of 64 x 1 x 1; it has not been launched
+    ///   soon ...
+    fn tier_report(&self, py: Python<'_>, block: &Bound<'_, PyAny>) -> PyResult<TierReport> {
+        let name = self.kernel.name();
+        let block = dim3(name, "block", block)?;
+        let report = py.detach(|| self.kernel.tier_report(block));
+        report.map(TierReport).map_err(|why| argument(py, format!("`{name}` has no tier report: {why}")))
     }
 
     /// The module the kernel belongs to.

@@ -74,6 +74,8 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(on_gpu::has_queued, m)?)?;
     m.add_class::<bench::BenchReport>()?;
     m.add_class::<bench::Svg>()?;
+    m.add_class::<tier::TierReport>()?;
+    m.add_class::<tier::HeldMaker>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(tier::set_tier, m)?)?;
     m.add_function(wrap_pyfunction!(pool::pooled_bytes, m)?)?;

@@ -1,11 +1,15 @@
-//! Which machine code kernels get.
+//! Tiers: which machine code kernels get, and the report of what a kernel has.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
 use workbench::back::cpu;
-use workbench::runtime::Tier;
+use workbench::runtime::{self, Tier};
 
+use crate::bench::mime;
 use crate::errors::argument;
 
 /// Chooses the machine code that kernels compiled from now on get on the CPU; returns the choice before.
@@ -43,6 +47,102 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
     let before = Tier::default().name();
     new.make_default();
     Ok(before)
+}
+
+/// The machine code of a kernel for blocks of one shape; `Kernel.tier_report` makes it.
+#[pyclass(module = "workbench", frozen)]
+pub struct TierReport(pub runtime::TierReport);
+
+#[pymethods]
+impl TierReport {
+    /// The kernel's name.
+    #[getter]
+    fn kernel(&self) -> &str {
+        &self.0.kernel
+    }
+
+    /// The extents of its blocks.
+    #[getter]
+    fn block(&self) -> (u32, u32, u32) {
+        let block = self.0.block;
+        (block.x, block.y, block.z)
+    }
+
+    /// Which code its last launch ran; None before the first.
+    #[getter]
+    fn last(&self) -> Option<&'static str> {
+        self.0.last
+    }
+
+    /// One dict a tier, from `"soon"` to `"wide"`: `tier`; `code` (`"made"`, `"not yet"` or `"none"`); `why` (what makes it, or why there is
+    /// none; else None); `notes`, a list of sentences.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = PyList::empty(py);
+        for row in &self.0.rows {
+            let dict = PyDict::new(py);
+            dict.set_item("tier", row.tier)?;
+            dict.set_item("code", row.state.name())?;
+            dict.set_item("why", row.state.why())?;
+            dict.set_item("notes", &row.notes)?;
+            rows.append(dict)?;
+        }
+        Ok(rows)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    #[pyo3(signature = (include=None, exclude=None))]
+    fn _repr_mimebundle_<'py>(
+        &self,
+        py: Python<'py>,
+        include: Option<&Bound<'py, PyAny>>,
+        exclude: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let _ = (include, exclude);
+        mime(py, &self.0)
+    }
+}
+
+/// Garbage that is freed once nobody can send to it any more.
+struct Blocker(Receiver<()>);
+
+impl Drop for Blocker {
+    fn drop(&mut self) {
+        let _ = self.0.recv();
+    }
+}
+
+/// While a `with` of it lasts, the thread that makes good code waits: for tests of what others do meanwhile.
+#[pyclass(module = "workbench", frozen)]
+pub struct HeldMaker(Mutex<Option<Sender<()>>>);
+
+#[pymethods]
+impl HeldMaker {
+    #[new]
+    fn new() -> Self {
+        HeldMaker(Mutex::new(None))
+    }
+
+    fn __enter__(&self) {
+        let (sender, receiver) = channel();
+        cpu::discard(Blocker(receiver));
+        if let Ok(mut held) = self.0.lock() {
+            *held = Some(sender);
+        }
+    }
+
+    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _trace: &Bound<'_, PyAny>) {
+        if let Ok(mut held) = self.0.lock() {
+            *held = None;
+        }
+    }
 }
 
 /// Stops what compiles in the background; Python's `atexit` calls it.

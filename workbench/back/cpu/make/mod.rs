@@ -12,7 +12,7 @@
 //!    lanes. Where it fails, lanes stay.
 //!
 //! A launch keeps its tier to its end. All tiers compute the same bits, but for the sign and payload of NaN, and in wide code for the order
-//! of float atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells it; the file tests and whole kernels run in all.
+//! of float atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells it, `kernel.tier_report(block)` says what there is and why there is no more ([`report`]); the file tests and whole kernels run in all.
 //!
 //! # Processors
 //! A compilation uses two processors where it can: functions are handed out, the largest first, for the passes that take each alone and for
@@ -27,6 +27,7 @@ pub mod compiled;
 pub mod failure;
 pub mod parallel;
 pub mod plan;
+pub mod report;
 pub mod thunk;
 pub mod tiers;
 pub mod wanted;

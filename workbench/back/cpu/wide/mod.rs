@@ -40,6 +40,7 @@ use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::run::wide_code::WideCode;
 use crate::back::cpu::stack;
 use crate::back::cpu::tier::Tier;
+use crate::back::lane::left::Left;
 use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass::{fold, independent, regions};
@@ -65,7 +66,7 @@ const TOO_LONG: Unsupported = Unsupported("a text too long for a compiler");
 const MAX_NESTED: usize = 3;
 
 /// How long launches of a kernel have to have taken, all together, before it is worth a compiler's time.
-const HOT: Duration = Duration::from_millis(15);
+pub const HOT: Duration = Duration::from_millis(15);
 
 /// The shortest launch that counts: of shorter ones most is not the kernel.
 const WORTH_NOTING: Duration = Duration::from_micros(10);
@@ -225,6 +226,40 @@ impl Wide {
         match self.states.try_lock().ok()?.get(&Case { func, block, fixed: Fixed::new() }) {
             Some(State::Ready(code) | State::Meanwhile(_, code)) => Some(code.clone()),
             _ => None,
+        }
+    }
+
+    /// Whether a C compiler makes the code, in the end.
+    pub fn is_by_compiler(&self) -> bool {
+        self.maker == Maker::Compiler
+    }
+
+    /// How many kinds of code for blocks of a shape know the values of scalars that steer the kernel.
+    pub fn count_steered(&self, func: FuncId, block: Dim3) -> usize {
+        let is_made = |state: &State| matches!(state, State::Ready(_) | State::Meanwhile(..));
+        let Ok(states) = self.states.try_lock() else { return 0 };
+        count(&states, |c, state| c.func == func && c.block == block && !c.fixed.is_empty() && is_made(state))
+    }
+
+    /// Makes lanes for blocks of a shape, to tell how many loops and stretches of them run in the processor's widest registers, and why
+    /// others do not.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn try_lanes(
+        &self,
+        globals: &Globals,
+        func: FuncId,
+        block: Dim3,
+    ) -> std::result::Result<(usize, Vec<Left>), String> {
+        if !own::AVAILABLE {
+            return Err("our own compiler makes lanes for x86-64 and AArch64 alone".to_owned());
+        }
+        let case = Case { func, block, fixed: Fixed::new() };
+        match self.build(globals, &case, Maker::Own, None) {
+            Ok(code) => Ok(code.loops.unwrap_or_default()),
+            Err(Failed::Because(why)) => Err(why),
+            Err(Failed::Interrupted) => Err("it was interrupted".to_owned()),
         }
     }
 

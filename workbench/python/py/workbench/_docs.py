@@ -117,6 +117,16 @@ gives the picture and `.save(path)` writes `.json`, `.svg` or `.txt` (any other 
 ('sum', 10)
 """
 
+_TIERS = """The machine code that a kernel has for blocks of one shape, tier by tier. Shows itself in a notebook; `str()` gives its text.
+
+`.last` is the code that the last launch ran, `.rows` one dict a tier: `tier`, `code` (`"made"`, `"not yet"`, `"none"`), `why`, `notes`.
+
+>>> import workbench as wb
+>>> m = wb.compile("__global__ void half(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] *= 0.5f; }")
+>>> [row["tier"] for row in m.half.tier_report(256).rows]
+['soon', 'good', 'lanes', 'wide']
+"""
+
 _SVG = """A picture; shows itself in a notebook, and `str()` gives its SVG text.
 
 >>> import workbench as wb
@@ -193,6 +203,7 @@ def install() -> None:
     _workbench.HostFunction.__doc__ = _Doc(_HOST)  # type: ignore[assignment]
     _workbench.BenchReport.__doc__ = _BENCH
     _workbench.Svg.__doc__ = _SVG
+    _workbench.TierReport.__doc__ = _TIERS
     _workbench.CheckReport.__doc__ = _CHECK
     _workbench.GradReport.__doc__ = _GRAD
     for native in (_workbench.Kernel, _workbench.HostFunction):
