@@ -21,6 +21,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(pub u32);
 
+impl Symbol {
+    /// The handle that tokens without a name have; its name is empty.
+    pub const NONE: Symbol = Symbol(u32::MAX);
+}
+
 /// Names to handles and back.
 #[derive(Debug, Clone, Default)]
 struct NameTable {
@@ -101,8 +106,11 @@ impl Interner {
         }
     }
 
-    /// The name of a handle.
+    /// The name of a handle; that of [`Symbol::NONE`] is empty.
     pub fn name(&self, symbol: Symbol) -> &str {
+        if symbol == Symbol::NONE {
+            return "";
+        }
         let index = symbol.0 as usize;
         self.common.names.get(index).unwrap_or_else(|| &self.own.names[index - self.common.names.len()])
     }

@@ -230,7 +230,7 @@ fn lex_spliced(text: &str, original: &str, splices: &[Splice], file: FileId, int
                 interner.intern(&original[start as usize..end as usize])
             }
             _ if kind.has_symbol() => interner.intern(lexer.slice()),
-            _ => Symbol(u32::MAX),
+            _ => Symbol::NONE,
         };
         tokens.push(Token { kind, flags, symbol, span: Span::new(file, start, end) });
         flags = Flags::default();
@@ -239,7 +239,7 @@ fn lex_spliced(text: &str, original: &str, splices: &[Splice], file: FileId, int
     tokens.push(Token {
         kind: TokenKind::Eof,
         flags: Flags::LINE_START,
-        symbol: Symbol(u32::MAX),
+        symbol: Symbol::NONE,
         span: Span::new(file, end, end),
     });
     tokens

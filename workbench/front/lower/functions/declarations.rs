@@ -188,15 +188,20 @@ impl<'a> Lowerer<'a> {
                 let mut names = Vec::new();
                 mentioned_names::names_in_type(&param.ty, &mut |n| names.push(n));
                 let mut types = Vec::new();
-                if param.ty.base.is_auto() {
+                let expanded = if param.ty.base.is_auto() {
                     for auto in autos.by_ref() {
                         types.push(self.parameter(&param.ty, Some(&auto)));
                     }
+                    true
                 } else {
                     self.expand(&names, param.span, |this| {
                         let ty = this.parameter(&param.ty, None);
                         types.push(ty);
-                    });
+                    })
+                };
+                // What names no pack is reported, and stays one parameter of which nothing is known.
+                if !expanded {
+                    types = vec![Ty::error()];
                 }
                 defaults.resize(defaults.len() + types.len(), None);
                 params.extend(types);
@@ -418,7 +423,7 @@ impl<'a> Lowerer<'a> {
             return Some(index);
         }
         let mut info = info;
-        let written = std::mem::replace(&mut info.defaults, vec![None; decl.params.len()]);
+        info.defaults.fill(None);
         if side == Side::Kernel {
             let overload = set.iter().any(|c| matches!(c, Callable::Func(f) if self.func(*f).side == Side::Kernel));
             if overload {
@@ -428,7 +433,6 @@ impl<'a> Lowerer<'a> {
             }
             info.display = self.kernel_name(info.display);
         }
-        debug_assert_eq!(written.len(), decl.params.len());
         let index = self.add_func(info);
         self.add_functions(symbol, &[Callable::Func(index)], span);
         self.add_defaults(decl, index);
@@ -473,8 +477,16 @@ impl<'a> Lowerer<'a> {
 
     /// Default arguments are checked where they are written, and taken again where they are used.
     fn add_defaults(&mut self, decl: &'a FunctionDecl, index: FuncIndex) {
+        let at = index.0 as usize;
+        let count = self.funcs[at].params.len();
+        let mut is_past_pack = false;
         for (i, param) in decl.params.iter().enumerate() {
-            let at = index.0 as usize;
+            if param.pack {
+                is_past_pack = true;
+                continue;
+            }
+            // A pack before it stands for any number of parameters.
+            let i = if is_past_pack { (count + i).saturating_sub(decl.params.len()) } else { i };
             if let Some(e) = &param.default {
                 if self.funcs[at].side == Side::Kernel {
                     // Nobody but a launch leaves it out: `launch_defaults` looks at it.
