@@ -90,10 +90,11 @@ def test_a_long_compilation_is_interrupted(saxpy):
     source = "".join(f"__global__ void k{i}(int* x) {{ {'x[0] += 1; ' * 100} }}\n" for i in range(1000))
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(KeyboardInterrupt):
         wb.compile(source)
-    assert time.monotonic() - start < 1.5
+    # Of the processor's time, which others on the machine do not take: without polls it is that of the whole text.
+    assert time.process_time() - start < 1.5
     timer.join()
     assert works(saxpy)
 

@@ -138,12 +138,12 @@ def test_an_option_that_cannot_be_honoured_is_an_error():
 
 def test_the_same_text_compiles_once():
     source = "\n".join(f"__global__ void k{i}(float* x) {{ x[0] = {i}.0f * sinf(x[0]); }}" for i in range(200))
-    start = time.perf_counter()
+    start = time.process_time()
     wb.compile(source)
-    first = time.perf_counter() - start
-    start = time.perf_counter()
+    first = time.process_time() - start
+    start = time.process_time()
     wb.compile(source)
-    assert time.perf_counter() - start < first / 4
+    assert time.process_time() - start < first / 4
 
 
 def test_the_ir_and_the_machine_code_are_text():

@@ -18,12 +18,12 @@ LONG = {
 
 
 def long_text(write):
-    """A text whose compilation takes more than 0.6 seconds here, whatever the machine and the build."""
+    """A text whose compilation takes more than a second of two processors here, whatever the machine and the build."""
     n = 500
     while True:
-        begun = time.perf_counter()
+        begun = time.process_time()
         wb.compile(write(n))
-        if time.perf_counter() - begun > 0.6:
+        if time.process_time() - begun > 1:
             return write(n) + "// another text"
         n *= 2
 
@@ -34,7 +34,7 @@ def test_a_compilation_is_interrupted(write):
     asked = []
 
     def ask():
-        asked.append(time.perf_counter())
+        asked.append(time.process_time())
         wb.interrupt()
 
     timer = threading.Timer(0.15, ask)
@@ -42,8 +42,8 @@ def test_a_compilation_is_interrupted(write):
     with pytest.raises(KeyboardInterrupt):
         wb.compile(text)
     timer.join()
-    # Generous where others use the machine as well: without polls it takes as long as the text.
-    assert time.perf_counter() - asked[0] < 0.5
+    # Of the processor's time, which others on the machine do not take: without polls it is that of the whole text.
+    assert time.process_time() - asked[0] < 0.5
     assert wb.compile("__global__ void k(int* x) { x[0] = 3; }").k.params == ("x",)
 
 
@@ -63,10 +63,10 @@ def test_a_signal_ends_a_compilation():
 
 def test_a_module_has_a_limit_for_plain_host_functions():
     module = wb.compile("void f() { volatile int x = 0; while (x == 0) { } }").with_timeout(0.1)
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(wb.KernelTimeout):
         module.f()
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 ENDLESS = {
@@ -118,10 +118,10 @@ BEFORE = {
 @pytest.mark.parametrize("compiles", [wb.compile, lambda text, **options: wb.load_inline("stopping_before", text, **options)], ids=["compile", "load_inline"])
 @pytest.mark.parametrize("text, line", BEFORE.values(), ids=BEFORE.keys())
 def test_what_runs_at_compilation_has_a_limit(compiles, text, line):
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(wb.KernelTimeout) as caught:
         compiles(text, timeout=0.1)
-    assert time.perf_counter() - begun < 1.5
+    assert time.process_time() - begun < 1.5
     assert f":{line}:" in str(caught.value), caught.value
 
 
