@@ -3,10 +3,9 @@
 //!
 //! The sweep is itself a kernel: a thread walks a range of bit patterns and keeps the worst.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use workbench::front::reference::accuracy;
+use workbench::front::reference::accuracy::Row;
 
 use crate::harness::Kernel;
 use crate::ulp::{BOUNDS, Bound, kernel};
@@ -49,11 +48,11 @@ fn sweep(bound: &Bound) -> Kernel {
     ))
 }
 
-fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("workbench/front/reference/accuracy.tsv")
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("workbench/front/LANGUAGE.md")
 }
 
-/// Prints the largest errors. `WORKBENCH_ULP_STRIDE=n` takes every n-th bit pattern; all are taken by default, and their rows kept.
+/// Prints the largest errors. `WORKBENCH_ULP_STRIDE=n` takes every n-th bit pattern; all are taken by default, and their lines of the page rewritten.
 /// `WORKBENCH_ULP_ONLY` names functions, apart by spaces.
 #[test]
 #[ignore = "takes hours: cargo xtask ulp"]
@@ -94,36 +93,30 @@ fn every_float() {
     assert!(wrong.is_empty(), "past CUDA's bounds: {wrong:?}");
 }
 
-/// Puts a function's row in the place of its old one.
+/// Puts what was found of a function into its line of the page.
 fn keep(name: &str, worst: u64, at: u32, bound: u64) {
-    let old = std::fs::read_to_string(kept()).unwrap_or_default();
-    let mut rows: Vec<String> = accuracy::rows(&old)
-        .filter(|row| row.name != name)
-        .map(|row| {
-            let error = row.error.map_or("?".to_owned(), |e| e.to_string());
-            format!("{}\t{error}\t{:08x}\t{}", row.name, row.at, row.bound)
-        })
-        .collect();
-    rows.push(format!("{name}\t{worst}\t{at:08x}\t{bound}"));
-    rows.sort();
-    let mut text = String::new();
-    for row in rows {
-        let _ = writeln!(text, "{row}");
-    }
-    std::fs::write(kept(), text).expect("the table can be written");
+    let found = Row { name, error: Some(worst), at: f32::from_bits(at), bound };
+    let page = std::fs::read_to_string(page()).expect("the page can be read");
+    let is_its = |line: &str| Row::of_line(line).is_some_and(|row| row.name == name);
+    assert!(page.lines().any(is_its), "`{name}` is not on the page: WORKBENCH_BLESS=1 cargo test --test language");
+    let lines: Vec<String> =
+        page.lines().map(|line| if is_its(line) { found.line() } else { line.to_owned() }).collect();
+    std::fs::write(self::page(), lines.join("\n") + "\n").expect("the page can be written");
 }
 
 /// A table that is older than the functions is found out where their worst case was, or where a function is missing.
 #[test]
 fn the_kept_table_is_of_these_functions() {
-    let rows: Vec<accuracy::Row<'_>> = accuracy::rows(accuracy::KEPT).collect();
+    let page = std::fs::read_to_string(page()).expect("the page can be read");
+    let rows: Vec<Row<'_>> = page.lines().filter_map(Row::of_line).collect();
     for bound in BOUNDS.iter().filter(|b| b.arity == 1) {
         let name = format!("{}f", bound.name);
         let row = rows.iter().find(|row| row.name == name);
-        let row = row.unwrap_or_else(|| panic!("`{name}` is not in the table: cargo xtask ulp {name}"));
+        let row =
+            row.unwrap_or_else(|| panic!("`{name}` is not on the page: WORKBENCH_BLESS=1 cargo test --test language"));
         assert!(row.error <= Some(bound.float) && row.bound == bound.float, "{name}");
         let Some(error) = row.error else { continue };
-        let x = f32::from_bits(row.at);
+        let x = row.at;
         let got = kernel(&name, 1, "float").map::<f32, f32>(&[x], 1)[0];
         let wanted = kernel(bound.name, 1, "double").map::<f64, f64>(&[x.into()], 1)[0];
         assert_eq!(bound.float_error(x, got, wanted), error, "`{name}` has changed: cargo xtask ulp {name}");

@@ -89,6 +89,7 @@ pub use elem::Elem;
 pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use kept::{Identity, KeptHandle, KnownFunction};
 pub use math::MathFn;
+pub(crate) use math::math_fns;
 pub use param::{Anchor, Derived, MemberAt, Param, ParamType};
 pub use service::Service;
 

@@ -168,11 +168,7 @@ impl fmt::Display for Collective {
 
 impl fmt::Display for MathFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            MathFn::FrexpExp => "frexp_exp",
-            MathFn::FrexpMant => "frexp_mant",
-            other => other.name(),
-        })
+        f.write_str(self.name())
     }
 }
 

@@ -14,16 +14,9 @@ pub enum Form {
     Float,
 }
 
-/// The function has the C signature "floats of one type"; the tables have the others with their own types.
-fn is_plain(f: MathFn) -> bool {
-    use MathFn::*;
-    !matches!(f, FrexpExp | FrexpMant | Ldexp | Jn | Yn | Rhypot | Norm3d | Norm4d | Rnorm3d | Rnorm4d)
-        && !f.name().contains('.')
-}
-
 /// The functions by name.
 static BY_NAME: Once<HashMap<&'static str, MathFn>> = Once::new(|| {
-    let plain = MathFn::ALL.iter().copied().filter(|&f| is_plain(f)).map(|f| (f.name(), f));
+    let plain = MathFn::ALL.iter().copied().filter(|f| f.is_cudas()).map(|f| (f.name(), f));
     plain.chain([("nearbyint", MathFn::Rint)]).collect()
 });
 
@@ -41,5 +34,5 @@ pub fn math(name: &str) -> Option<(MathFn, Form)> {
 
 /// The names of the overloaded forms.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    MathFn::ALL.iter().copied().filter(|&f| is_plain(f)).map(MathFn::name)
+    MathFn::ALL.iter().copied().filter(|f| f.is_cudas()).map(MathFn::name)
 }

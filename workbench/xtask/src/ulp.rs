@@ -1,4 +1,4 @@
-//! `cargo xtask ulp`: the accuracy of every `float` function over all 2^32 arguments, as a table that `LANGUAGE.md` shows.
+//! `cargo xtask ulp`: the accuracy of every `float` function over all 2^32 arguments, kept in the table of `LANGUAGE.md`.
 
 use std::process::Command;
 
@@ -31,9 +31,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
             .current_dir(root()),
     )?;
     if stride == 1 {
-        println!(
-            "kept in workbench/front/reference/accuracy.tsv; `WORKBENCH_BLESS=1 cargo test --test language` puts it on the page"
-        );
+        println!("kept in workbench/front/LANGUAGE.md");
     }
     Ok(())
 }
