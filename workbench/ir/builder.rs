@@ -189,8 +189,7 @@ impl Builder {
 
     /// A bit function.
     pub fn bit(&mut self, f: BitFn, a: Value) -> Value {
-        let ty = if f == BitFn::Brev { self.ty(a) } else { Type::Scalar(Scalar::I32) };
-        self.bind(ty, Op::Bit(f, a))
+        self.bind(f.result(self.ty(a)), Op::Bit(f, a))
     }
 
     /// `ptr + index`, the index an `i64` constant.

@@ -74,6 +74,7 @@ pub mod format;
 pub mod kept;
 pub mod layout;
 pub mod math;
+pub mod ops;
 pub mod param;
 pub mod print;
 pub mod read;
@@ -90,6 +91,7 @@ pub use entities::{Format, FuncId, Global, Label, Local, Shared, Slot, Value};
 pub use kept::{Identity, KeptHandle, KnownFunction};
 pub use math::MathFn;
 pub(crate) use math::math_fns;
+pub use ops::{BinaryOp, BitFn, CompareOp, Op, Takes, UnaryOp};
 pub use param::{Anchor, Derived, MemberAt, Param, ParamType};
 pub use service::Service;
 
@@ -298,76 +300,6 @@ pub enum Builtin {
     GridDim(u8),
 }
 
-/// One operand in, one result of the same type out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// Arithmetic negation: integers and floats.
-    Neg,
-    /// Complement of integers; logical on `Bool`.
-    Not,
-}
-
-/// Two operands of one type (`Shl`, `Shr`: the amount is any integer type), result of the left's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    /// Sum.
-    Add,
-    /// Difference.
-    Sub,
-    /// Product.
-    Mul,
-    /// Quotient, truncated for integers.
-    Div,
-    /// Integer remainder, with the dividend's sign.
-    Rem,
-    /// Bitwise and; also on `Bool`.
-    And,
-    /// Bitwise or; also on `Bool`.
-    Or,
-    /// Bitwise exclusive or; also on `Bool`.
-    Xor,
-    /// Left shift.
-    Shl,
-    /// Right shift, arithmetic for signed types.
-    Shr,
-    /// The smaller, integers only (floats: [`MathFn::Fmin`]).
-    Min,
-    /// The larger, integers only.
-    Max,
-    /// High half of the full product, 32- or 64-bit integers.
-    MulHi,
-}
-
-/// A comparison; the result is `Bool`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CompareOp {
-    /// Equal.
-    Eq,
-    /// Not equal (true for NaN).
-    Ne,
-    /// Less.
-    Lt,
-    /// Less or equal.
-    Le,
-    /// Greater.
-    Gt,
-    /// Greater or equal.
-    Ge,
-}
-
-/// Integer bit functions, on 32- or 64-bit integers; the counting ones give `i32`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BitFn {
-    /// Leading zeros (`__clz`): the width for 0.
-    Clz,
-    /// Set bits (`__popc`).
-    Popc,
-    /// One plus the index of the lowest set bit, 0 for 0 (`__ffs`).
-    Ffs,
-    /// Bits in reverse order (`__brev`); same type.
-    Brev,
-}
-
 /// The unit of pointer arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stride {
@@ -385,68 +317,6 @@ impl Stride {
             Stride::Bytes(b) => b,
         }
     }
-}
-
-/// A computation without side effects; see the module page for what each means.
-#[derive(Debug, Clone, PartialEq, Hash)]
-pub enum Op {
-    /// A constant.
-    Const(Const),
-    /// The function's parameter of that index.
-    Param(u32),
-    /// What a local holds now.
-    Get(Local),
-    /// The address of a slot.
-    SlotAddr(Slot),
-    /// The address of module data; what may be done to it is in [`GlobalData::space`].
-    GlobalAddr(Global),
-    /// The address of a shared variable: the running block's.
-    SharedAddr(Shared),
-    /// The address of a function that host code may call, and what tells the functions of its type ([`Stmt::Dispatch`]). It points into no
-    /// memory.
-    FuncAddr(FuncId, u64),
-    /// A built-in variable.
-    Builtin(Builtin),
-    /// See [`UnaryOp`].
-    Unary(UnaryOp, Value),
-    /// See [`BinaryOp`].
-    Binary(BinaryOp, Value, Value),
-    /// See [`CompareOp`].
-    Compare(CompareOp, Value, Value),
-    /// To the type of the value being defined, by value.
-    Convert(Scalar, Value),
-    /// To a scalar of the same width, by bits.
-    Bitcast(Scalar, Value),
-    /// `cond ? a : b`, both evaluated.
-    Select(Value, Value, Value),
-    /// A math function on floats of one type.
-    Math(MathFn, Vec<Value>),
-    /// A bit function.
-    Bit(BitFn, Value),
-    /// `ptr + index * stride`; the index is `i64`.
-    PtrAdd {
-        /// The pointer moved.
-        ptr: Value,
-        /// How far, in units of `stride`; `i64`.
-        index: Value,
-        /// The unit.
-        stride: Stride,
-    },
-    /// `(a - b) / stride` as `i64`.
-    PtrDiff(Value, Value, Stride),
-    /// The address as `u64`.
-    PtrToInt(Value),
-    /// A pointer from a `u64`; its buffer is looked up among all live allocations.
-    IntToPtr(Value),
-    /// Reads memory.
-    Load {
-        /// Where.
-        ptr: Value,
-        /// What.
-        ty: Type,
-        /// Neither merged nor moved.
-        volatile: bool,
-    },
 }
 
 /// A sequence of statements, their spans beside them.

@@ -19,10 +19,11 @@
 
 use std::fmt::{self, Write};
 
+use super::ops::ops;
 use super::{
     Anchor, AtomicOp, BinaryOp, BitFn, Block, Builtin, Collective, CompareOp, Const, Derived, Elem, FuncId, FuncKind,
-    Function, GlobalData, MathFn, MemberAt, Module, Op, Param, ParamType, Scalar, Scope, SharedData, Space, Stmt,
-    Stride, Type, UnaryOp, Value,
+    Function, Global, GlobalData, Local, MathFn, MemberAt, Module, Op, Param, ParamType, Scalar, Scope, Shared,
+    SharedData, Slot, Space, Stmt, Stride, Type, UnaryOp, Value,
 };
 
 /// The most equal elements of a table, and zeros at the end of bytes, that are written out one by one.
@@ -88,58 +89,17 @@ impl fmt::Display for Builtin {
     }
 }
 
-impl fmt::Display for UnaryOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            UnaryOp::Neg => "neg",
-            UnaryOp::Not => "not",
-        })
-    }
+macro_rules! by_word {
+    ($($kind:ident)*) => {$(
+        impl fmt::Display for $kind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    )*};
 }
 
-impl fmt::Display for BinaryOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BinaryOp::Add => "add",
-            BinaryOp::Sub => "sub",
-            BinaryOp::Mul => "mul",
-            BinaryOp::Div => "div",
-            BinaryOp::Rem => "rem",
-            BinaryOp::And => "and",
-            BinaryOp::Or => "or",
-            BinaryOp::Xor => "xor",
-            BinaryOp::Shl => "shl",
-            BinaryOp::Shr => "shr",
-            BinaryOp::Min => "min",
-            BinaryOp::Max => "max",
-            BinaryOp::MulHi => "mul_hi",
-        })
-    }
-}
-
-impl fmt::Display for CompareOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            CompareOp::Eq => "eq",
-            CompareOp::Ne => "ne",
-            CompareOp::Lt => "lt",
-            CompareOp::Le => "le",
-            CompareOp::Gt => "gt",
-            CompareOp::Ge => "ge",
-        })
-    }
-}
-
-impl fmt::Display for BitFn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BitFn::Clz => "clz",
-            BitFn::Popc => "popc",
-            BitFn::Ffs => "ffs",
-            BitFn::Brev => "brev",
-        })
-    }
-}
+by_word! { UnaryOp BinaryOp CompareOp BitFn }
 
 impl fmt::Display for AtomicOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,33 +141,57 @@ impl fmt::Display for Stride {
     }
 }
 
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Op::Const(c) => c.fmt(f),
-            Op::Param(i) => write!(f, "param {i}"),
-            Op::Get(l) => write!(f, "get {l}"),
-            Op::SlotAddr(s) => write!(f, "addr {s}"),
-            Op::GlobalAddr(g) => write!(f, "addr {g}"),
-            Op::SharedAddr(m) => write!(f, "addr {m}"),
-            Op::FuncAddr(func, _) => write!(f, "addr {func}"),
-            Op::Builtin(b) => b.fmt(f),
-            Op::Unary(op, v) => write!(f, "{op} {v}"),
-            Op::Binary(op, a, b) => write!(f, "{op} {a}, {b}"),
-            Op::Compare(op, a, b) => write!(f, "{op} {a}, {b}"),
-            Op::Convert(_, v) => write!(f, "convert {v}"),
-            Op::Bitcast(_, v) => write!(f, "bitcast {v}"),
-            Op::Select(c, a, b) => write!(f, "select {c}, {a}, {b}"),
-            Op::Math(func, args) => write!(f, "{func} {}", list(args)),
-            Op::Bit(func, v) => write!(f, "{func} {v}"),
-            Op::PtrAdd { ptr, index, stride } => write!(f, "ptr_add {ptr}, {index} * {stride}"),
-            Op::PtrDiff(a, b, stride) => write!(f, "ptr_diff {a}, {b} / {stride}"),
-            Op::PtrToInt(v) => write!(f, "ptr_to_int {v}"),
-            Op::IntToPtr(v) => write!(f, "int_to_ptr {v}"),
-            Op::Load { ptr, ty: _, volatile } => write!(f, "load{} {ptr}", volatile_word(*volatile)),
+/// What stands in the text of an op: words of its row, and fields.
+trait Piece {
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+macro_rules! pieces {
+    ($($ty:ty)*) => {$(
+        impl Piece for $ty {
+            fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
         }
+    )*};
+}
+
+pieces! { str Const u32 Local Slot Global Shared FuncId Builtin UnaryOp BinaryOp CompareOp MathFn BitFn Stride Value }
+
+impl Piece for Vec<Value> {
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&list(self))
     }
 }
+
+/// Whether an access is volatile.
+impl Piece for bool {
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self { "volatile " } else { "" })
+    }
+}
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $variant:ident $(($($place:ident: $place_ty:ty),*))? $({$($(#[$field_doc:meta])* $field:ident: $field_ty:ty,)*})?
+        $how:ident $($word:literal)? [$($piece:tt)*] $(of $result:tt)?;)*) => {
+        impl fmt::Display for Op {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {$(
+                    Op::$variant $(($($place),*))? $({$($field),*})? => {
+                        // Not all fields are printed.
+                        $($(let _ = $place;)*)?
+                        $($(let _ = $field;)*)?
+                        $(f.write_str(concat!($word, " "))?;)?
+                        $($piece.print(f)?;)*
+                        Ok(())
+                    }
+                )*}
+            }
+        }
+    };
+}
+
+ops!(texts);
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,11 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Block, FuncId, Op, Stmt, Value};
+use super::ops::ops;
+use super::{
+    BinaryOp, BitFn, Block, Builtin, CompareOp, Const, FuncId, Global, Local, MathFn, Op, Scalar, Shared, Slot, Stmt,
+    Stride, Type, UnaryOp, Value,
+};
 
 impl Op {
     /// Every value the op reads, in order.
@@ -11,70 +15,73 @@ impl Op {
         self.for_each_value(|v| operands.push(v));
         operands
     }
+}
 
-    /// Calls `f` with every value the op reads, in order.
-    pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
-        match self {
-            Op::Const(_)
-            | Op::Param(_)
-            | Op::Get(_)
-            | Op::SlotAddr(_)
-            | Op::GlobalAddr(_)
-            | Op::SharedAddr(_)
-            | Op::FuncAddr(..)
-            | Op::Builtin(_) => {}
-            Op::Unary(_, a)
-            | Op::Convert(_, a)
-            | Op::Bitcast(_, a)
-            | Op::Bit(_, a)
-            | Op::PtrToInt(a)
-            | Op::IntToPtr(a)
-            | Op::Load { ptr: a, .. } => f(*a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::PtrDiff(a, b, _) | Op::PtrAdd { ptr: a, index: b, .. } => {
-                f(*a);
-                f(*b);
-            }
-            Op::Select(c, a, b) => {
-                f(*c);
-                f(*a);
-                f(*b);
-            }
-            Op::Math(_, args) => args.iter().copied().for_each(f),
-        }
+/// A field of an op: the values in it are operands.
+trait Field {
+    /// Calls `f` with every value in it.
+    fn each(&self, _f: &mut impl FnMut(Value)) {}
+
+    /// Replaces every value in it.
+    fn map(&mut self, _f: &mut impl FnMut(Value) -> Value) {}
+}
+
+impl Field for Value {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        f(*self);
     }
 
-    /// Replaces every value the op reads.
-    pub fn map_values(&mut self, mut f: impl FnMut(Value) -> Value) {
-        let mut map = |v: &mut Value| *v = f(*v);
-        match self {
-            Op::Const(_)
-            | Op::Param(_)
-            | Op::Get(_)
-            | Op::SlotAddr(_)
-            | Op::GlobalAddr(_)
-            | Op::SharedAddr(_)
-            | Op::FuncAddr(..)
-            | Op::Builtin(_) => {}
-            Op::Unary(_, a)
-            | Op::Convert(_, a)
-            | Op::Bitcast(_, a)
-            | Op::Bit(_, a)
-            | Op::PtrToInt(a)
-            | Op::IntToPtr(a)
-            | Op::Load { ptr: a, .. } => map(a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::PtrDiff(a, b, _) | Op::PtrAdd { ptr: a, index: b, .. } => {
-                map(a);
-                map(b);
-            }
-            Op::Select(c, a, b) => {
-                map(c);
-                map(a);
-                map(b);
-            }
-            Op::Math(_, args) => args.iter_mut().for_each(map),
-        }
+    fn map(&mut self, f: &mut impl FnMut(Value) -> Value) {
+        *self = f(*self);
     }
 }
+
+impl Field for Vec<Value> {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        self.iter().copied().for_each(f);
+    }
+
+    fn map(&mut self, f: &mut impl FnMut(Value) -> Value) {
+        self.iter_mut().for_each(|value| *value = f(*value));
+    }
+}
+
+macro_rules! fields_without_values {
+    ($($ty:ty)*) => {$(impl Field for $ty {})*};
+}
+
+fields_without_values! {
+    Const u32 Local Slot Global Shared FuncId u64 Builtin UnaryOp BinaryOp CompareOp Scalar MathFn BitFn Stride Type bool
+}
+
+macro_rules! walks {
+    ($($(#[$doc:meta])* $variant:ident $(($($place:ident: $place_ty:ty),*))? $({$($(#[$field_doc:meta])* $field:ident: $field_ty:ty,)*})?
+        $how:ident $($word:literal)? [$($text:tt)*] $(of $result:tt)?;)*) => {
+        impl Op {
+            /// Calls `f` with every value the op reads, in order.
+            pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
+                match self {$(
+                    Op::$variant $(($($place),*))? $({$($field),*})? => {
+                        $($($place.each(&mut f);)*)?
+                        $($($field.each(&mut f);)*)?
+                    }
+                )*}
+            }
+
+            /// Replaces every value the op reads.
+            pub fn map_values(&mut self, mut f: impl FnMut(Value) -> Value) {
+                match self {$(
+                    Op::$variant $(($($place),*))? $({$($field),*})? => {
+                        $($($place.map(&mut f);)*)?
+                        $($($field.map(&mut f);)*)?
+                    }
+                )*}
+            }
+        }
+    };
+}
+
+ops!(walks);
 
 impl Stmt {
     /// Calls `f` with every value the statement itself reads; nested blocks are left out.

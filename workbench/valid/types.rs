@@ -21,9 +21,7 @@
 //! | `Load` | pointer | what is read |
 //! | `FuncAddr` | | pointer |
 
-use crate::ir::{
-    BinaryOp, BitFn, Builtin, Const, FuncKind, Function, Module, Op, Scalar, Stride, Type, UnaryOp, Value,
-};
+use crate::ir::{Builtin, Const, FuncKind, Function, Module, Op, Scalar, Stride, Takes, Type, Value};
 
 const BOOL: Type = Type::Scalar(Scalar::Bool);
 const I64: Type = Type::Scalar(Scalar::I64);
@@ -47,10 +45,11 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
     };
     let same = |a: &Value, b: &Value| want(ty(b), ty(a), "the second operand");
     let given = |wanted: Type| want(result, wanted, "the result");
-    let is = |v: &Value, test: fn(Scalar) -> bool, what: &str| match ty(v) {
+    let is = |v: &Value, test: &dyn Fn(Scalar) -> bool, what: &str| match ty(v) {
         Type::Scalar(s) if test(s) => Ok(()),
         other => Err(format!("the operand is {other}, not {what}")),
     };
+    let takes = |v: &Value, takes: Takes| is(v, &|s| takes.has(s), takes.one());
     match op {
         Op::Const(c) => {
             if let Const::Int(s, bits) = *c
@@ -86,34 +85,15 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
             }
         }
         Op::Unary(op, a) => {
-            match op {
-                UnaryOp::Neg => is(a, |s| s != Scalar::Bool, "an integer or float")?,
-                UnaryOp::Not => is(a, |s| !s.is_float(), "an integer or `bool`")?,
-            }
+            takes(a, op.takes())?;
             given(ty(a))
         }
         Op::Binary(op, a, b) => {
-            match op {
-                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => {
-                    is(a, |s| s != Scalar::Bool, "an integer or float")?;
-                    same(a, b)?;
-                }
-                BinaryOp::Rem | BinaryOp::Min | BinaryOp::Max => {
-                    is(a, Scalar::is_int, "an integer")?;
-                    same(a, b)?;
-                }
-                BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-                    is(a, |s| !s.is_float(), "an integer or `bool`")?;
-                    same(a, b)?;
-                }
-                BinaryOp::Shl | BinaryOp::Shr => {
-                    is(a, Scalar::is_int, "an integer")?;
-                    is(b, Scalar::is_int, "an integer")?;
-                }
-                BinaryOp::MulHi => {
-                    is(a, |s| s.is_int() && s.size() >= 4, "an integer of 32 or 64 bits")?;
-                    same(a, b)?;
-                }
+            takes(a, op.takes())?;
+            if op.is_shift() {
+                takes(b, Takes::Integers)?;
+            } else {
+                same(a, b)?;
             }
             given(ty(a))
         }
@@ -122,11 +102,11 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
             given(BOOL)
         }
         Op::Convert(to, a) => {
-            is(a, |_| true, "a scalar")?;
+            is(a, &|_| true, "a scalar")?;
             given((*to).into())
         }
         Op::Bitcast(to, a) => {
-            is(a, |s| s != Scalar::Bool, "a number")?;
+            is(a, &|s| s != Scalar::Bool, "a number")?;
             if *to == Scalar::Bool || to.size() != ty(a).size() {
                 return Err(format!("{} and {to} differ in size or meaning", ty(a)));
             }
@@ -142,14 +122,14 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
                 return Err(format!("{} operands, {math} takes {}", args.len(), math.arity()));
             }
             for arg in args {
-                is(arg, Scalar::is_float, "a float")?;
+                is(arg, &Scalar::is_float, "a float")?;
                 same(&args[0], arg)?;
             }
             args.first().map_or(Ok(()), |a| given(ty(a)))
         }
         Op::Bit(bit, a) => {
-            is(a, |s| s.is_int() && s.size() >= 4, "an integer of 32 or 64 bits")?;
-            given(if *bit == BitFn::Brev { ty(a) } else { Scalar::I32.into() })
+            takes(a, bit.takes())?;
+            given(bit.result(ty(a)))
         }
         Op::PtrAdd { ptr, index, stride: _ } => {
             want(ty(ptr), Type::Ptr, "the pointer")?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cursor::{Cursor, Result};
+use crate::ir::ops::ops;
 use crate::ir::{
     AtomicOp, BinaryOp, BitFn, Builtin, Collective, CompareOp, Const, FuncId, Global, Local, MathFn, Op, ReduceOp,
     Scalar, Shared, Shuffle, Slot, Stride, Type, UnaryOp, Value,
@@ -43,23 +44,16 @@ pub(super) struct Words {
 impl Words {
     /// All words.
     pub fn new() -> Self {
-        let unary = [UnaryOp::Neg, UnaryOp::Not].map(|op| (op.to_string(), Word::Unary(op)));
-        let binary = {
-            use BinaryOp::{Add, And, Div, Max, Min, Mul, MulHi, Or, Rem, Shl, Shr, Sub, Xor};
-            [Add, Sub, Mul, Div, Rem, And, Or, Xor, Shl, Shr, Min, Max, MulHi]
-                .map(|op| (op.to_string(), Word::Binary(op)))
-        };
-        let compare = {
-            use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
-            [Eq, Ne, Lt, Le, Gt, Ge].map(|op| (op.to_string(), Word::Compare(op)))
-        };
-        let bit = [BitFn::Clz, BitFn::Popc, BitFn::Ffs, BitFn::Brev].map(|op| (op.to_string(), Word::Bit(op)));
+        let unary = UnaryOp::ALL.iter().map(|op| (op.to_string(), Word::Unary(*op)));
+        let binary = BinaryOp::ALL.iter().map(|op| (op.to_string(), Word::Binary(*op)));
+        let compare = CompareOp::ALL.iter().map(|op| (op.to_string(), Word::Compare(*op)));
+        let bit = BitFn::ALL.iter().map(|op| (op.to_string(), Word::Bit(*op)));
         let math = MathFn::ALL.iter().map(|func| (func.to_string(), Word::Math(*func)));
         let builtin = (0..3).flat_map(|dim| {
             [Builtin::ThreadIdx(dim), Builtin::BlockIdx(dim), Builtin::BlockDim(dim), Builtin::GridDim(dim)]
                 .map(|builtin| (builtin.to_string(), Word::Builtin(builtin)))
         });
-        let ops = unary.into_iter().chain(binary).chain(compare).chain(bit).chain(math).chain(builtin).collect();
+        let ops = unary.chain(binary).chain(compare).chain(bit).chain(math).chain(builtin).collect();
         let atomics = {
             use AtomicOp::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Sub, Xor};
             [Add, Sub, Exch, Min, Max, Inc, Dec, And, Or, Xor, Cas].map(|op| (op.to_string(), op))
@@ -135,43 +129,101 @@ fn known(c: &mut Cursor<'_>, word: Word) -> Result<Op> {
     })
 }
 
-/// An op that has a form of its own.
-fn structural(c: &mut Cursor<'_>, word: &str, ty: Type, start: &Cursor<'_>) -> Result<Option<Op>> {
-    let scalar = || match ty {
-        Type::Scalar(scalar) => Ok(scalar),
-        Type::Ptr => start.wanted("an op whose result is a pointer"),
-    };
-    Ok(Some(match word {
-        "param" => Op::Param(c.number()?),
-        "get" => Op::Get(Local::new(c.index('l', "a local")?)),
-        "addr" => address(c)?,
-        "convert" => Op::Convert(scalar()?, value(c)?),
-        "bitcast" => Op::Bitcast(scalar()?, value(c)?),
-        "select" => {
-            let cond = value(c)?;
-            c.eat(", ")?;
-            let (a, b) = pair(c)?;
-            Op::Select(cond, a, b)
-        }
-        "ptr_add" => {
-            let (ptr, index) = pair(c)?;
-            c.eat(" * ")?;
-            Op::PtrAdd { ptr, index, stride: stride(c)? }
-        }
-        "ptr_diff" => {
-            let (a, b) = pair(c)?;
-            c.eat(" / ")?;
-            Op::PtrDiff(a, b, stride(c)?)
-        }
-        "ptr_to_int" => Op::PtrToInt(value(c)?),
-        "int_to_ptr" => Op::IntToPtr(value(c)?),
-        "load" => {
-            let volatile = c.eats("volatile ");
-            Op::Load { ptr: value(c)?, ty, volatile }
-        }
-        _ => return Ok(None),
-    }))
+/// A field of an op, as it stands in a line.
+trait Field: Sized {
+    fn read(c: &mut Cursor<'_>) -> Result<Self>;
 }
+
+impl Field for u32 {
+    fn read(c: &mut Cursor<'_>) -> Result<Self> {
+        c.number()
+    }
+}
+
+impl Field for Local {
+    fn read(c: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Local::new(c.index('l', "a local")?))
+    }
+}
+
+impl Field for Value {
+    fn read(c: &mut Cursor<'_>) -> Result<Self> {
+        value(c)
+    }
+}
+
+impl Field for Stride {
+    fn read(c: &mut Cursor<'_>) -> Result<Self> {
+        stride(c)
+    }
+}
+
+/// Whether an access is volatile.
+impl Field for bool {
+    fn read(c: &mut Cursor<'_>) -> Result<Self> {
+        Ok(c.eats("volatile "))
+    }
+}
+
+/// A field of an op that the type of its result is.
+trait OfResult: Sized {
+    fn of(ty: Type, start: &Cursor<'_>) -> Result<Self>;
+}
+
+impl OfResult for Type {
+    fn of(ty: Type, _start: &Cursor<'_>) -> Result<Self> {
+        Ok(ty)
+    }
+}
+
+impl OfResult for Scalar {
+    fn of(ty: Type, start: &Cursor<'_>) -> Result<Self> {
+        match ty {
+            Type::Scalar(scalar) => Ok(scalar),
+            Type::Ptr => start.wanted("an op whose result is a pointer"),
+        }
+    }
+}
+
+/// What stands next in the text of an op: a field, or a text that must.
+macro_rules! piece {
+    ($c:ident $text:literal) => {
+        $c.eat($text)?;
+    };
+    ($c:ident $field:ident) => {
+        let $field = Field::read($c)?;
+    };
+}
+
+/// Gives the op of a row back, if the word is its.
+macro_rules! by_word {
+    (($c:ident $found:ident $ty:ident $start:ident) $word:literal [$($piece:tt)*] [$($result:ident)*] $op:expr) => {
+        if $found == $word {
+            $(let $result = OfResult::of($ty, $start)?;)*
+            $(piece!($c $piece);)*
+            return Ok(Some($op));
+        }
+    };
+    ($place:tt [$($piece:tt)*] [] $op:expr) => {};
+}
+
+macro_rules! structural {
+    ($($(#[$doc:meta])* $variant:ident $(($($place:ident: $place_ty:ty),*))? $({$($(#[$field_doc:meta])* $field:ident: $field_ty:ty,)*})?
+        $how:ident $($word:literal)? [$($text:tt)*] $(of [$($result:ident)*])?;)*) => {
+        /// An op that has a form of its own.
+        fn structural(c: &mut Cursor<'_>, word: &str, ty: Type, start: &Cursor<'_>) -> Result<Option<Op>> {
+            if word == "addr" {
+                return address(c).map(Some);
+            }
+            $(by_word! {
+                (c word ty start) $($word)? [$($text)*] [$($($result)*)?] Op::$variant $(($($place),*))? $({$($field),*})?
+            })*
+            Ok(None)
+        }
+    };
+}
+
+ops!(structural);
 
 fn address(c: &mut Cursor<'_>) -> Result<Op> {
     Ok(match c.rest().chars().next() {
