@@ -89,10 +89,8 @@ impl Gen<'_> {
                 self.op(s, Op::Unary(op, a));
             }
             2 => {
-                const OPS: [CompareOp; 6] =
-                    [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge];
                 let b = self.value(s);
-                let op = OPS[self.pick(6)];
+                let op = CompareOp::ALL[self.pick(CompareOp::ALL.len())];
                 self.op(Scalar::Bool, Op::Compare(op, a, b));
             }
             3 => {
@@ -100,23 +98,22 @@ impl Gen<'_> {
                 self.op(s, Op::Select(c, a, b));
             }
             4 if matches!(s, Scalar::I32 | Scalar::U32 | Scalar::I64) => {
-                let bit = [BitFn::Clz, BitFn::Popc, BitFn::Ffs, BitFn::Brev][self.pick(4)];
-                self.op(if bit == BitFn::Brev { s } else { Scalar::I32 }, Op::Bit(bit, a));
+                let bit = BitFn::ALL[self.pick(BitFn::ALL.len())];
+                let ty = bit.result(s.into());
+                self.op(ty, Op::Bit(bit, a));
             }
             _ => self.binary(s, a),
         }
     }
 
     fn binary(&mut self, s: Scalar, a: Value) {
-        use BinaryOp::{Add, And, Div, Max, Min, Mul, MulHi, Or, Rem, Shl, Shr, Sub, Xor};
-        let ops: &[BinaryOp] = match s {
-            Scalar::Bool => &[And, Or, Xor],
-            Scalar::F32 => &[Add, Sub, Mul, Div],
-            Scalar::U8 => &[Add, Sub, Mul, And, Or, Xor, Shl, Shr, Min, Max],
-            _ => &[Add, Sub, Mul, And, Or, Xor, Shl, Shr, Min, Max, MulHi, Add, Sub, Mul, Div, Rem],
-        };
+        let is_rare = |op: BinaryOp| matches!(op, BinaryOp::Div | BinaryOp::Rem) && s != Scalar::F32;
+        let fitting: Vec<BinaryOp> = BinaryOp::ALL.iter().copied().filter(|op| op.takes().has(s)).collect();
+        // What faults for many operands ends a program early.
+        let (often, rarely): (Vec<BinaryOp>, Vec<BinaryOp>) = fitting.into_iter().partition(|op| !is_rare(*op));
+        let ops = if !rarely.is_empty() && self.pick(8) == 0 { rarely } else { often };
         let op = ops[self.pick(ops.len())];
-        let b = self.value(if matches!(op, Shl | Shr) { Scalar::I32 } else { s });
+        let b = self.value(if op.is_shift() { Scalar::I32 } else { s });
         self.op(s, Op::Binary(op, a, b));
     }
 

@@ -24,11 +24,8 @@ mod more;
 mod words;
 
 pub use macros::{HOST_MACROS, MACROS, SAMPLES_MACROS};
-use more::{
-    Asked, CUB_DEVICE, LIBCU, LIBCU_STD, STD_ATOMIC, STD_CHRONO, STD_MEMORY, STD_RANDOM, STD_STREAMS, THRUST,
-    TORCH_AUTOGRAD, TORCH_FUNCTIONAL, TORCH_IVALUE, TORCH_STREAMS,
-};
-pub use more::{LIBCU_WORD, removed_of_cub};
+use more::{Asked, Base, TORCH_FUNCTIONAL};
+pub use more::{LIBCU_WORD, headers, removed_of_cub};
 use words::Words;
 
 /// A text that is read before the user's.
@@ -566,10 +563,9 @@ const HALF_NAMES: [&str; 12] = [
     "__ushort_as_half",
 ];
 
-/// Every text.
-pub fn all() -> [&'static Part; 47] {
-    // What most texts ask for comes first: a text is read after all that stand before it.
-    [
+/// Every text. What most texts ask for comes first: a text is read after all that stand before it.
+pub fn all() -> Vec<&'static Part> {
+    let first = [
         &PIPELINE,
         &HALF,
         &STD,
@@ -599,25 +595,9 @@ pub fn all() -> [&'static Part; 47] {
         &WMMA,
         &FP8,
         &COMPLEX,
-        &STD_STREAMS,
-        &STD_ATOMIC,
-        &STD_MEMORY,
-        &STD_RANDOM,
-        &STD_CHRONO,
-        &TORCH_FUNCTIONAL,
-        &TORCH_IVALUE,
-        &TORCH_AUTOGRAD,
-        &TORCH_STREAMS,
-        &CUB_DEVICE,
-        &LIBCU,
-        &LIBCU_STD,
-        &THRUST,
-        &GAUDI,
-        &GAUDI_TENSORFLOW,
-        &SAMPLES,
-        &DRIVER,
-        &POSIX,
-    ]
+    ];
+    let last = [&GAUDI, &GAUDI_TENSORFLOW, &SAMPLES, &DRIVER, &POSIX];
+    first.into_iter().chain(more::parts()).chain(last).collect()
 }
 
 /// Whether a name of torch's namespaces is one that device code may use.
@@ -648,11 +628,9 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
     let more = Asked::of(&mentions);
     let posix = more::POSIX_NAMES.any(&mentions).then_some(&POSIX);
-    let more = Asked { chrono: posix.is_some() || more.chrono, ..more };
     let samples = mentions(SAMPLES_WORD).then_some(&SAMPLES);
     let driver = more::DRIVER_NAMES.any(&mentions).then_some(&DRIVER);
-    let torch = (more.thrust
-        || more.chrono
+    let torch = (more.opens(Base::Torch)
         || mentions("std") && (mentions("to_string") || mentions("random_device"))
         || samples.is_some()
         || python.is_some()
@@ -660,25 +638,19 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || cublas.is_some()
         || TORCH_NAMES.iter().any(|n| mentions(n)))
     .then_some(&TORCH);
+    let more = if torch.is_some() { more } else { more.without_torch() };
     let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
     let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
     let registers = torch.is_some() && (TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n)) || mentions("__wb_neuron"));
     let torch_library = registers.then_some(&TORCH_LIBRARY);
     let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
-    let torch_functional = torch.filter(|_| more.functional).map(|_| &TORCH_FUNCTIONAL);
-    let torch_ivalue = torch.filter(|_| more.autograd || gaudi.is_some()).map(|_| &TORCH_IVALUE);
-    let torch_autograd = torch.filter(|_| more.autograd).map(|_| &TORCH_AUTOGRAD);
-    let torch_streams = torch.filter(|_| more.torch_streams).map(|_| &TORCH_STREAMS);
-    let torch_nn = torch.filter(|_| more.functional || TORCH_NN_NAMES.any(&mentions)).map(|_| &TORCH_NN);
+    let functional = more.has(&TORCH_FUNCTIONAL);
+    let torch_nn = torch.filter(|_| functional || TORCH_NN_NAMES.any(&mentions)).map(|_| &TORCH_NN);
     let torch_more = torch.filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.any(&mentions)).map(|_| &TORCH_MORE);
-    let cudart = (cublas.is_some()
-        || samples.is_some()
-        || more.thrust
-        || more.cub_device
-        || torch_streams.is_some()
-        || CUDART_NAMES.iter().any(|n| mentions(n)))
-    .then_some(&CUDART);
+    let cudart =
+        (cublas.is_some() || samples.is_some() || more.opens(Base::Cudart) || CUDART_NAMES.iter().any(|n| mentions(n)))
+            .then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
     // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
     let halves = HALF_NAMES.iter().any(|n| mentions(n));
@@ -699,7 +671,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let containers = (mentions("std") && CONTAINER_NAMES.iter().any(|n| mentions(n))).then_some(&CONTAINERS);
     let host = (torch.is_some()
         || containers.is_some()
-        || more.is_host()
+        || more.opens(Base::Host)
         || c
         || samples.is_some()
         || mentions(THROW)
@@ -707,15 +679,16 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || mentions(HEAP[0])
         || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
     .then_some(&HOST);
-    let std = (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || more.libcu || mentions("std"))
-        .then_some(&STD);
+    let std =
+        (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || more.opens(Base::Std) || mentions("std"))
+            .then_some(&STD);
     // Of ATen every tensor names a few lines.
     let aten = aten.or(torch.map(|_| &ATEN));
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
-    [
+    let first = [
         pipeline,
         half,
         std,
@@ -745,26 +718,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         wmma,
         fp8,
         complex,
-        more.streams.then_some(&STD_STREAMS),
-        more.atomic.then_some(&STD_ATOMIC),
-        more.memory.then_some(&STD_MEMORY),
-        more.random.then_some(&STD_RANDOM),
-        more.chrono.then_some(&STD_CHRONO),
-        torch_functional,
-        torch_ivalue,
-        torch_autograd,
-        torch_streams,
-        more.cub_device.then_some(&CUB_DEVICE),
-        more.libcu.then_some(&LIBCU),
-        more.libcu_std.then_some(&LIBCU_STD),
-        more.thrust.then_some(&THRUST),
-        gaudi,
-        gaudi_tensorflow,
-        samples,
-        driver,
-        posix,
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    let last = [gaudi, gaudi_tensorflow, samples, driver, posix];
+    first.into_iter().flatten().chain(more.parts()).chain(last.into_iter().flatten()).collect()
 }

@@ -1,60 +1,117 @@
-//! Parts that extensions and samples ask for besides, by the words that ask for them: more of the standard library, Thrust, CUB for the whole
+//! Parts that extensions and samples ask for besides, one row each with the words that ask for it: more of the standard library, Thrust, CUB for the whole
 //! device, libcu++, torch's functional interface, its autograd and its streams.
 
 use super::Part;
 use super::words::Words;
 
-/// Owners of objects: `unique_ptr`, `shared_ptr` and kin.
-pub static STD_MEMORY: Part = Part { name: "<memory>", text: include_str!("std_memory.cuh"), mark: "" };
-/// `<random>`.
-pub static STD_RANDOM: Part = Part { name: "<random>", text: include_str!("std_random.cuh"), mark: "" };
-/// `<chrono>`.
-pub static STD_CHRONO: Part = Part { name: "<chrono>", text: include_str!("std_chrono.cuh"), mark: "" };
-/// `<iostream>`, `<sstream>`, `<iomanip>`.
-pub static STD_STREAMS: Part = Part { name: "<iostream>", text: include_str!("std_streams.cuh"), mark: "" };
-/// `<atomic>`, `<mutex>`.
-pub static STD_ATOMIC: Part = Part { name: "<atomic>", text: include_str!("std_atomic.cuh"), mark: "" };
-/// `<cuda/atomic>`, `<cuda/barrier>`, `<cuda/pipeline>`.
-pub static LIBCU: Part = Part { name: "<libcu++>", text: include_str!("libcu.cuh"), mark: "" };
-/// What else of namespaces `cuda` and `cuda::std` kernels use.
-pub static LIBCU_STD: Part = Part { name: "<libcu++ std>", text: include_str!("libcu_std.cuh"), mark: "" };
-/// Thrust.
-pub static THRUST: Part = Part {
-    name: "<thrust>",
-    text: concat!(
-        include_str!("thrust/functions.cuh"),
-        include_str!("thrust/iterators.cuh"),
-        include_str!("thrust/vectors.cuh"),
-        include_str!("thrust/elementwise.cuh"),
-        include_str!("thrust/reductions.cuh"),
-        include_str!("thrust/selections.cuh"),
-        include_str!("thrust/sorting.cuh"),
-    ),
-    mark: "",
-};
-/// `cub::DeviceReduce` and its like.
-pub static CUB_DEVICE: Part = Part {
-    name: "<cub_device>",
-    text: concat!(include_str!("cub_device/reductions.cuh"), include_str!("cub_device/sorting.cuh")),
-    mark: "",
-};
-/// `torch::nn::functional`, and the operations behind it.
-pub static TORCH_FUNCTIONAL: Part = Part {
-    name: "<torch_functional>",
-    text: concat!(
-        include_str!("torch_functional/operations.cuh"),
-        include_str!("torch_functional/options.cuh"),
-        include_str!("torch_functional/layers.cuh"),
-        include_str!("torch_functional/losses.cuh"),
-    ),
-    mark: "",
-};
-/// `c10::IValue`.
-pub static TORCH_IVALUE: Part = Part { name: "<torch_ivalue>", text: include_str!("torch_ivalue.cuh"), mark: "" };
-/// `torch::autograd::Function`.
-pub static TORCH_AUTOGRAD: Part = Part { name: "<torch_autograd>", text: include_str!("torch_autograd.cuh"), mark: "" };
-/// Streams, events and guards by torch's names.
-pub static TORCH_STREAMS: Part = Part { name: "<torch_streams>", text: include_str!("torch_streams.cuh"), mark: "" };
+/// Parts that others of these open too, by what they are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// [`STD`](super::STD).
+    Std,
+    /// [`HOST`](super::HOST).
+    Host,
+    /// [`TORCH`](super::TORCH).
+    Torch,
+    /// [`CUDART`](super::CUDART).
+    Cudart,
+}
+
+/// Whether a text mentions an identifier.
+type Mentions<'a> = dyn Fn(&str) -> bool + 'a;
+
+/// A part, what it opens besides and what asks for it.
+struct Row {
+    part: &'static Part,
+    headers: &'static [&'static str],
+    /// It is read in texts that mention torch alone.
+    is_of_torch: bool,
+    opens: &'static [Base],
+    asks: fn(&Mentions<'_>) -> bool,
+}
+
+macro_rules! is_of_torch {
+    (of_torch) => {
+        true
+    };
+    (alone) => {
+        false
+    };
+}
+
+/// Makes the parts, in the order in which they are read, of one row each:
+///
+/// ```text
+/// PART "its name" [its files] headers [those of the host that it stands for] of_torch or alone, opens [bases] |m| what asks for it;
+/// ```
+macro_rules! parts {
+    ($($(#[$doc:meta])* $part:ident $name:literal [$($file:literal)+] headers [$($header:literal)*] $whose:ident
+        opens [$($base:ident)*] $asks:expr;)*) => {
+        $(
+            $(#[$doc])*
+            pub static $part: Part = Part { name: $name, text: concat!($(include_str!($file)),+), mark: "" };
+        )*
+
+        static ROWS: &[Row] = &[$(Row {
+            part: &$part,
+            headers: &[$($header),*],
+            is_of_torch: is_of_torch!($whose),
+            opens: &[$(Base::$base),*],
+            asks: $asks,
+        }),*];
+    };
+}
+
+parts! {
+    /// `<iostream>`, `<sstream>`, `<iomanip>`.
+    STD_STREAMS "<iostream>" ["std_streams.cuh"] headers ["iomanip" "iostream" "ostream" "sstream"] alone opens [Host]
+        |m| m("std") && STREAM_NAMES.any(&m);
+    /// `<atomic>`, `<mutex>`.
+    STD_ATOMIC "<atomic>" ["std_atomic.cuh"] headers ["atomic" "mutex"] alone opens [Host]
+        |m| m("std") && ATOMIC_NAMES.any(&m);
+    /// Owners of objects: `unique_ptr`, `shared_ptr` and kin.
+    STD_MEMORY "<memory>" ["std_memory.cuh"] headers ["memory"] alone opens [Host]
+        |m| m("habana") || m("std") && MEMORY_NAMES.any(&m);
+    /// `<random>`.
+    STD_RANDOM "<random>" ["std_random.cuh"] headers ["random"] alone opens [Host]
+        |m| m("thrust") || m("std") && RANDOM_NAMES.any(&m);
+    /// `<chrono>`; the operating system's clocks are made of it.
+    STD_CHRONO "<chrono>" ["std_chrono.cuh"] headers ["chrono"] alone opens [Host Torch]
+        |m| POSIX_NAMES.any(&m) || m("std") && CHRONO_NAMES.any(&m);
+    /// `torch::nn::functional`, and the operations behind it.
+    TORCH_FUNCTIONAL "<torch_functional>" [
+        "torch_functional/operations.cuh" "torch_functional/options.cuh" "torch_functional/layers.cuh" "torch_functional/losses.cuh"
+    ] headers [] of_torch opens []
+        |m| FUNCTIONAL_NAMES.any(&m);
+    /// `c10::IValue`.
+    TORCH_IVALUE "<torch_ivalue>" ["torch_ivalue.cuh"] headers [] of_torch opens []
+        |m| m("habana") || AUTOGRAD_NAMES.any(&m);
+    /// `torch::autograd::Function`.
+    TORCH_AUTOGRAD "<torch_autograd>" ["torch_autograd.cuh"] headers [] of_torch opens []
+        |m| AUTOGRAD_NAMES.any(&m);
+    /// Streams, events and guards by torch's names.
+    TORCH_STREAMS "<torch_streams>" ["torch_streams.cuh"] headers [] of_torch opens [Cudart]
+        |m| TORCH_STREAM_NAMES.any(&m);
+    /// `cub::DeviceReduce` and its like.
+    CUB_DEVICE "<cub_device>" ["cub_device/reductions.cuh" "cub_device/sorting.cuh"] headers [] alone opens [Host Cudart]
+        |m| m("cub") && CUB_DEVICE_NAMES.any(&m);
+    /// `<cuda/atomic>`, `<cuda/barrier>`, `<cuda/pipeline>`.
+    LIBCU "<libcu++>" ["libcu.cuh"] headers [] alone opens [Std]
+        |m| asks_for_libcu_std(m) || m("cuda") && LIBCU_NAMES.any(&m);
+    /// What else of namespaces `cuda` and `cuda::std` kernels use.
+    LIBCU_STD "<libcu++ std>" ["libcu_std.cuh"] headers [] alone opens [Std]
+        asks_for_libcu_std;
+    /// Thrust.
+    THRUST "<thrust>" [
+        "thrust/functions.cuh" "thrust/iterators.cuh" "thrust/vectors.cuh" "thrust/elementwise.cuh" "thrust/reductions.cuh"
+        "thrust/selections.cuh" "thrust/sorting.cuh"
+    ] headers [] alone opens [Host Torch Cudart]
+        |m| m("thrust");
+}
+
+fn asks_for_libcu_std(m: &Mentions<'_>) -> bool {
+    m(LIBCU_WORD) || m("cuda") && (m("cub") || LIBCU_STD_NAMES.any(&m))
+}
 
 static MEMORY_NAMES: Words =
     Words::new("unique_ptr make_unique shared_ptr make_shared weak_ptr default_delete enable_shared_from_this");
@@ -153,45 +210,43 @@ pub static DRIVER_NAMES: Words = Words::new(
     CUtensorMapFloatOOBfill CUDA_SUCCESS",
 );
 
-/// What of these a text asks for.
-pub struct Asked {
-    pub memory: bool,
-    pub random: bool,
-    pub chrono: bool,
-    pub streams: bool,
-    pub atomic: bool,
-    pub libcu: bool,
-    pub libcu_std: bool,
-    pub thrust: bool,
-    pub cub_device: bool,
-    pub functional: bool,
-    pub autograd: bool,
-    pub torch_streams: bool,
+/// The parts, in the order in which they are read.
+pub fn parts() -> impl Iterator<Item = &'static Part> {
+    ROWS.iter().map(|row| row.part)
 }
+
+/// The headers of the host that these parts stand for.
+pub fn headers() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().flat_map(|row| row.headers).copied()
+}
+
+/// What of these a text asks for.
+pub struct Asked(Vec<&'static Row>);
 
 impl Asked {
     /// By the words that a text mentions.
-    pub fn of(mentions: &impl Fn(&str) -> bool) -> Self {
-        let (in_std, thrust) = (mentions("std"), mentions("thrust"));
-        let libcu_std = mentions(LIBCU_WORD) || mentions("cuda") && (mentions("cub") || LIBCU_STD_NAMES.any(mentions));
-        Asked {
-            memory: mentions("habana") || in_std && MEMORY_NAMES.any(mentions),
-            random: thrust || in_std && RANDOM_NAMES.any(mentions),
-            chrono: in_std && CHRONO_NAMES.any(mentions),
-            streams: in_std && STREAM_NAMES.any(mentions),
-            atomic: in_std && ATOMIC_NAMES.any(mentions),
-            libcu: libcu_std || mentions("cuda") && LIBCU_NAMES.any(mentions),
-            libcu_std,
-            thrust,
-            cub_device: mentions("cub") && CUB_DEVICE_NAMES.any(mentions),
-            functional: FUNCTIONAL_NAMES.any(mentions),
-            autograd: AUTOGRAD_NAMES.any(mentions),
-            torch_streams: TORCH_STREAM_NAMES.any(mentions),
-        }
+    pub fn of(mentions: &Mentions<'_>) -> Self {
+        Asked(ROWS.iter().filter(|row| (row.asks)(mentions)).collect())
     }
 
-    /// Whether any of them is host code of the standard library.
-    pub fn is_host(&self) -> bool {
-        self.memory || self.random || self.chrono || self.streams || self.atomic || self.thrust || self.cub_device
+    /// What is left in a text that does not mention torch.
+    pub fn without_torch(mut self) -> Self {
+        self.0.retain(|row| !row.is_of_torch);
+        self
+    }
+
+    /// Whether the part is among them.
+    pub fn has(&self, part: &'static Part) -> bool {
+        self.parts().any(|asked| std::ptr::eq(asked, part))
+    }
+
+    /// Whether one of them opens the base.
+    pub fn opens(&self, base: Base) -> bool {
+        self.0.iter().any(|row| row.opens.contains(&base))
+    }
+
+    /// The parts, in the order in which they are read.
+    pub fn parts(&self) -> impl Iterator<Item = &'static Part> {
+        self.0.iter().map(|row| row.part)
     }
 }

@@ -88,19 +88,17 @@ pub(super) const STD_NAMES: &[&str] = &[
     "trunc",
 ];
 
-/// Headers of the C and C++ libraries and of CUDA's host side: what device code needs of them is in the prelude or
-/// built into NVRTC.
+/// Headers of the C and C++ libraries and of CUDA's host side, besides those that a part of our library stands for: what device code
+/// needs of them is in the prelude or built into NVRTC.
 const HOST_HEADERS: &[&str] = &[
     "algorithm",
     "array",
     "assert.h",
-    "atomic",
     "bitset",
     "cassert",
     "cctype",
     "cerrno",
     "cfloat",
-    "chrono",
     "cinttypes",
     "climits",
     "cmath",
@@ -122,24 +120,17 @@ const HOST_HEADERS: &[&str] = &[
     "functional",
     "initializer_list",
     "inttypes.h",
-    "iomanip",
-    "iostream",
     "iterator",
     "limits",
     "limits.h",
     "list",
     "map",
     "math.h",
-    "memory",
-    "mutex",
     "new",
     "numeric",
     "optional",
-    "ostream",
     "queue",
-    "random",
     "set",
-    "sstream",
     "stdarg.h",
     "stdbool.h",
     "stddef.h",
@@ -193,7 +184,9 @@ const HOST_FOLDERS: &[&str] =
 
 /// Whether the device part of a text does without this header.
 pub(super) fn is_host_header(name: &str) -> bool {
-    HOST_HEADERS.contains(&name) || HOST_FOLDERS.iter().any(|f| name.starts_with(f))
+    HOST_HEADERS.contains(&name)
+        || crate::library::headers().any(|header| header == name)
+        || HOST_FOLDERS.iter().any(|f| name.starts_with(f))
 }
 
 /// Namespaces that only host code names: a declaration that mentions one is the host's.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::ir::constants::CONSTANTS;
 use crate::once::Once;
 
-/// Headers whose vocabulary is built in.
+/// Headers whose vocabulary is built in, besides those that a part of the library stands for.
 const HEADERS: &[&str] = &[
     "Python.h",
     "algorithm",
@@ -15,7 +15,6 @@ const HEADERS: &[&str] = &[
     "any",
     "array",
     "assert.h",
-    "atomic",
     "barrier",
     "bit",
     "bitset",
@@ -27,7 +26,6 @@ const HEADERS: &[&str] = &[
     "cfloat",
     "channel_descriptor.h",
     "charconv",
-    "chrono",
     "cinttypes",
     "climits",
     "clocale",
@@ -129,10 +127,8 @@ const HEADERS: &[&str] = &[
     "initializer_list",
     "intrin.h",
     "inttypes.h",
-    "iomanip",
     "ios",
     "iosfwd",
-    "iostream",
     "iso646.h",
     "istream",
     "iterator",
@@ -150,12 +146,10 @@ const HEADERS: &[&str] = &[
     "math_constants.h",
     "math_functions.h",
     "math_functions.hpp",
-    "memory",
     "memory.h",
     "memory_resource",
     "mma.h",
     "mpi.h",
-    "mutex",
     "nccl.h",
     "new",
     "numbers",
@@ -164,11 +158,9 @@ const HEADERS: &[&str] = &[
     "nvrtc.h",
     "omp.h",
     "optional",
-    "ostream",
     "perf_lib_layer_params.h",
     "pthread.h",
     "queue",
-    "random",
     "ranges",
     "ratio",
     "regex",
@@ -188,7 +180,6 @@ const HEADERS: &[&str] = &[
     "sm_61_intrinsics.h",
     "source_location",
     "span",
-    "sstream",
     "stack",
     "stdalign.h",
     "stdarg.h",
@@ -268,14 +259,18 @@ const FOLDERS: &[&str] = &[
     "nvtx3/",
 ];
 
-/// The names of the headers that are built in, and of folders of such.
+/// The names of the headers that are built in, in order, and of folders of such.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    HEADERS.iter().chain(FOLDERS).copied()
+    let mut headers: Vec<&str> = HEADERS.iter().copied().chain(crate::library::headers()).collect();
+    headers.sort_unstable();
+    headers.into_iter().chain(FOLDERS.iter().copied())
 }
 
 /// The header is built in.
 pub(super) fn is_known(name: &str) -> bool {
-    HEADERS.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
+    HEADERS.contains(&name)
+        || crate::library::headers().any(|header| header == name)
+        || FOLDERS.iter().any(|folder| name.starts_with(folder))
 }
 
 /// Predefined macros besides [`CONSTANTS`]: the name, and what a `#define` would say after it.

@@ -21,22 +21,6 @@ const SCALARS: [Scalar; 11] = [
     Scalar::F64,
 ];
 
-const BINARY: [BinaryOp; 13] = [
-    BinaryOp::Add,
-    BinaryOp::Sub,
-    BinaryOp::Mul,
-    BinaryOp::Div,
-    BinaryOp::Rem,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Xor,
-    BinaryOp::Shl,
-    BinaryOp::Shr,
-    BinaryOp::Min,
-    BinaryOp::Max,
-    BinaryOp::MulHi,
-];
-
 /// A number of any type, wide enough for all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Num {
@@ -223,7 +207,7 @@ fn faults(op: BinaryOp, s: Scalar, x: Num, y: Num) -> bool {
 
 #[test]
 fn every_binary_operator_on_every_type() {
-    for op in BINARY {
+    for op in BinaryOp::ALL.iter().copied() {
         for s in SCALARS.into_iter().filter(|s| applies(op, *s)) {
             let amounts: &[Scalar] = match op {
                 BinaryOp::Shl | BinaryOp::Shr => &[Scalar::U8, Scalar::U32, Scalar::U64],
@@ -258,7 +242,7 @@ fn shift_amounts_of_signed_types_count_as_unsigned() {
 #[test]
 fn constant_operands_take_the_same_answers() {
     for s in SCALARS.into_iter().filter(|s| s.is_int()) {
-        for op in BINARY.into_iter().filter(|op| applies(*op, s)) {
+        for op in BinaryOp::ALL.iter().copied().filter(|op| applies(*op, s)) {
             for n in [-1i64, 1, 3, 8, 31, 32, 64, 100] {
                 let Num::Int(c) = decode(s, n as u64) else { continue };
                 let func = kernel(s, s, s, |b, x, _| {
@@ -403,7 +387,7 @@ fn unary_operators_bit_casts_and_choices() {
 #[test]
 fn bit_functions_count_as_rust_does() {
     for s in [Scalar::I32, Scalar::U32, Scalar::I64, Scalar::U64] {
-        for bit in [BitFn::Clz, BitFn::Popc, BitFn::Ffs, BitFn::Brev] {
+        for &bit in BitFn::ALL {
             let out = if bit == BitFn::Brev { s } else { Scalar::I32 };
             let func = kernel(s, s, out, |b, x, _| b.op(out, Op::Bit(bit, x)));
             holds(

@@ -133,7 +133,8 @@ fn integer(op: BinaryOp, s: Scalar, x: i64, y: i64) -> Option<Const> {
         BinaryOp::Min => ux.min(uy) as i64,
         BinaryOp::Max if s.is_signed() => x.max(y),
         BinaryOp::Max => ux.max(uy) as i64,
-        BinaryOp::MulHi => return None,
+        // No operator of the language.
+        _ => return None,
     };
     Some(wrap(s, bits))
 }

@@ -725,46 +725,7 @@ impl<'k> Emitter<'k, '_> {
             L::LaneF64 => self.one_lane(args, F64),
             L::LaneI32 => self.one_lane(args, I32),
             L::LaneI64 => self.one_lane(args, I64),
-            L::MulhiI32
-            | L::MulhiU32
-            | L::MulhiI64
-            | L::MulhiU64
-            | L::DivI32
-            | L::DivU32
-            | L::DivI64
-            | L::DivU64
-            | L::RemI32
-            | L::RemU32
-            | L::RemI64
-            | L::RemU64
-            | L::DivByI32
-            | L::DivByU32
-            | L::RemByI32
-            | L::RemByU32
-            | L::Clz32
-            | L::Clz64
-            | L::Popc32
-            | L::Popc64
-            | L::Ffs32
-            | L::Ffs64
-            | L::Brev32
-            | L::Brev64
-            | L::I64ToF32
-            | L::U64ToF32
-            | L::I64ToF64
-            | L::U64ToF64
-            | L::F32ToI64
-            | L::F32ToU64
-            | L::F64ToI32
-            | L::F64ToU32
-            | L::F64ToI64
-            | L::F64ToU64
-            | L::Each1F32
-            | L::Each2F32
-            | L::Each3F32
-            | L::Each1F64
-            | L::Each2F64
-            | L::Each3F64 => self.call_helper(Callee::Op(Op::Lanes(op)), args),
+            _ => self.call_helper(Callee::Op(Op::Lanes(op)), args),
         }
     }
 

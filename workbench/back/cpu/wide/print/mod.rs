@@ -5,6 +5,7 @@
 //! Locals are `l3` or `l3_0`. Pointers are byte offsets (`i64`) from the start of the one allocation they point into.
 
 mod aligned;
+mod arith;
 mod both;
 mod control;
 mod corners;
@@ -17,7 +18,6 @@ mod node;
 mod op;
 mod range;
 mod region;
-mod scalar;
 mod sums;
 mod walk;
 

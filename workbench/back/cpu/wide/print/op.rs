@@ -1,13 +1,13 @@
 //! `Let`: what a value is, once for the group, once a chunk, or for each lane.
 
-use super::scalar::{self, comparison};
+use super::arith::{self, comparison, fit};
 use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, signed_suffix, suffix, vtype};
 use crate::back::Dim3;
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::forms::{LANES, truncate};
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{BinaryOp, BitFn, Builtin, Const, Local, MathFn, Op, Scalar, Stmt, Stride, UnaryOp, Value};
+use crate::ir::{BinaryOp, Builtin, Const, Local, MathFn, Op, Scalar, Stmt, Stride, Value};
 use crate::source::Span;
 
 /// Farthest an index moves a pointer, in bytes, as in the code of the other tiers.
@@ -106,7 +106,7 @@ impl Printer<'_> {
             Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => "0ll".to_owned(),
             Op::Get(l) => self.local_one(*l, v, u),
             Op::Builtin(b) => self.builtin_one(*b, u),
-            Op::Unary(op, a) => scalar::unary(*op, s, &self.one(*a, u)),
+            Op::Unary(op, a) => arith::unary(*op, s, &self.one(*a, u)),
             Op::Binary(op @ (BinaryOp::Div | BinaryOp::Rem), a, b) if !s.is_float() => {
                 let (a, b, ty) = (self.one(*a, u), self.one(*b, u), ctype(s));
                 let sign = if *op == BinaryOp::Div { "/" } else { "%" };
@@ -115,7 +115,7 @@ impl Printer<'_> {
                 let instead = if *op == BinaryOp::Div { format!("({ty})(0 - {a})") } else { format!("({ty})0") };
                 format!("(({b} == 0{minus}) ? {instead} : ({ty})({a} {sign} {b}))")
             }
-            Op::Binary(op, a, b) => scalar::binary(*op, s, self.scalar(*b), &self.one(*a, u), &self.one(*b, u))?,
+            Op::Binary(op, a, b) => arith::binary(*op, s, self.scalar(*b), &self.one(*a, u), &self.one(*b, u))?,
             Op::Compare(op, a, b) => {
                 let sign = comparison(*op).0;
                 match self.func.ty(*a).scalar() {
@@ -123,14 +123,14 @@ impl Printer<'_> {
                     None => format!("(b1)({} {sign} {})", self.address_one(*a, u)?, self.address_one(*b, u)?),
                 }
             }
-            Op::Convert(to, a) => scalar::convert(self.scalar(*a), *to, &self.one(*a, u)),
-            Op::Bitcast(to, a) => scalar::bitcast(self.scalar(*a), *to, &self.one(*a, u)),
+            Op::Convert(to, a) => arith::convert(self.scalar(*a), *to, &self.one(*a, u)),
+            Op::Bitcast(to, a) => arith::bitcast(self.scalar(*a), *to, &self.one(*a, u)),
             Op::Select(c, a, b) => format!("({} ? {} : {})", self.one(*c, u), self.one(*a, u), self.one(*b, u)),
             Op::Math(math, args) => {
                 let args: Vec<String> = args.iter().map(|a| self.one(*a, u)).collect();
                 self.math_one(*math, s, &args)?
             }
-            Op::Bit(bit, a) => scalar::bit(*bit, self.scalar(*a), &self.one(*a, u))?,
+            Op::Bit(bit, a) => arith::bit(*bit, self.scalar(*a), &self.one(*a, u))?,
             Op::PtrAdd { ptr, index, stride } => {
                 let by = self.one(*index, u);
                 let by = match self.is_near(*index, *stride) {
@@ -175,11 +175,7 @@ impl Printer<'_> {
             }
             Op::Unary(op, a) => {
                 let a = self.lanes(*a, u)?;
-                match (op, s) {
-                    (UnaryOp::Not, Scalar::Bool) => format!("(m16)~{a}"),
-                    (UnaryOp::Not, _) => self.fit(s, format!("not_{kind}({a})")),
-                    (UnaryOp::Neg, _) => self.fit(s, format!("neg_{kind}({a})")),
-                }
+                arith::unary_lanes(*op, s, &a)
             }
             Op::Binary(op, a, b) => self.binary_lanes(*op, s, *a, *b, u)?,
             Op::Compare(op, a, b) => {
@@ -203,7 +199,7 @@ impl Printer<'_> {
                 let a = self.lanes(*a, u)?;
                 match (suffix(from), suffix(*to)) {
                     _ if *to == Scalar::Bool || from == Scalar::Bool => self.convert_lanes(from, *to, a),
-                    (x, y) if x == y => self.fit(*to, a),
+                    (x, y) if x == y => fit(*to, a),
                     (x, y) => format!("cast_{x}_{y}({a})"),
                 }
             }
@@ -215,16 +211,7 @@ impl Printer<'_> {
             Op::Bit(bit, a) => {
                 let from = self.scalar(*a);
                 let a = self.lanes(*a, u)?;
-                let name = match bit {
-                    BitFn::Clz => "clz",
-                    BitFn::Popc => "popc",
-                    BitFn::Ffs => "ffs",
-                    BitFn::Brev => "brev",
-                };
-                if from.bits() < 32 {
-                    return Err(Unsupported("a bit function of a narrow number"));
-                }
-                format!("{name}_{}({a})", from.bits())
+                arith::bit_lanes(*bit, from, &a)?
             }
             Op::PtrAdd { ptr, index, stride } => {
                 let near = self.is_near(*index, *stride);
@@ -259,66 +246,6 @@ impl Printer<'_> {
         self.forms[0].magnitude(index, MAX_FOLLOWED) <= reach(stride) as u64
     }
 
-    /// Lanes of a narrow type as they are kept.
-    fn fit(&self, s: Scalar, lanes: String) -> String {
-        match s {
-            Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 => format!("fit_{}({lanes})", s.name()),
-            _ => lanes,
-        }
-    }
-
-    fn binary_lanes(&mut self, op: BinaryOp, s: Scalar, a: Value, b: Value, u: u32) -> Result<String> {
-        let amount = self.scalar(b);
-        let by = self.known(b);
-        let (x, y) = (self.lanes(a, u)?, self.lanes(b, u)?);
-        let kind = suffix(s);
-        if s == Scalar::Bool {
-            let sign = match op {
-                BinaryOp::And => "&",
-                BinaryOp::Or => "|",
-                BinaryOp::Xor => "^",
-                _ => return Err(Unsupported("arithmetic of truth values")),
-            };
-            return Ok(format!("(m16)({x} {sign} {y})"));
-        }
-        let name = match op {
-            BinaryOp::Add => "add",
-            BinaryOp::Sub => "sub",
-            BinaryOp::Mul => "mul",
-            BinaryOp::And => "and",
-            BinaryOp::Or => "or",
-            BinaryOp::Xor => "xor",
-            BinaryOp::Div if s.is_float() => "div",
-            BinaryOp::Min => return Ok(format!("min_{}({x}, {y})", signed_suffix(s))),
-            BinaryOp::Max => return Ok(format!("max_{}({x}, {y})", signed_suffix(s))),
-            BinaryOp::MulHi => return Ok(format!("mulhi_{}({x}, {y})", s.name())),
-            BinaryOp::Div | BinaryOp::Rem => {
-                let is_div = op == BinaryOp::Div;
-                // The compiler knows multiplications that divide by a constant.
-                if let Some(n) = by.filter(|n| !matches!(*n, 0 | -1) && s.bits() <= 32) {
-                    let name = if is_div { "div" } else { "rem" };
-                    let ty = if s == Scalar::U32 { "u32" } else { "i32" };
-                    return Ok(format!("{name}_by_{ty}({x}, ({ty}){n}ll)"));
-                }
-                let quotient = format!("{}_{}({x}, {y})", if is_div { "div" } else { "rem" }, signed_suffix(s));
-                return Ok(self.fit(s, quotient));
-            }
-            BinaryOp::Shl | BinaryOp::Shr => {
-                let y = match (kind, suffix(amount)) {
-                    ("i32", "i64") => format!("narrow_i64(min_u64({y}, splat_i64(64)))"),
-                    ("i64", "i32") => format!("widen_u32({y})"),
-                    _ => y,
-                };
-                return Ok(match op {
-                    BinaryOp::Shl => self.fit(s, format!("shl_{kind}({x}, {y})")),
-                    _ if s.is_signed() => format!("shr_{kind}({x}, {y})"),
-                    _ => format!("shr_{}({x}, {y})", kind.replace('i', "u")),
-                });
-            }
-        };
-        Ok(self.fit(s, format!("{name}_{kind}({x}, {y})")))
-    }
-
     fn convert_lanes(&self, from: Scalar, to: Scalar, a: String) -> String {
         let (x, y) = (suffix(from), suffix(to));
         if from == to {
@@ -346,8 +273,8 @@ impl Printer<'_> {
             (false, false) => match (x, y) {
                 ("i32", "i64") if from == Scalar::U32 => format!("widen_u32({a})"),
                 ("i32", "i64") => format!("widen_i32({a})"),
-                ("i64", "i32") => self.fit(to, format!("narrow_i64({a})")),
-                _ => self.fit(to, a),
+                ("i64", "i32") => fit(to, format!("narrow_i64({a})")),
+                _ => fit(to, a),
             },
         }
     }

@@ -1,10 +1,10 @@
-//! Operations on one number, as C.
+//! Arithmetic as C: on one number, and on lanes.
 
-use super::{Printer, ctype};
+use super::{Printer, ctype, signed_suffix, suffix};
 use crate::back::cpu::abi::host_fn::HostFn;
 use crate::back::cpu::math::reciprocal;
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{BinaryOp, BitFn, CompareOp, MathFn, Scalar, UnaryOp};
+use crate::ir::{BinaryOp, BitFn, CompareOp, MathFn, Scalar, UnaryOp, Value};
 
 /// C's operator.
 pub(super) fn comparison(op: CompareOp) -> (&'static str, &'static str) {
@@ -34,6 +34,24 @@ pub(super) fn unary(op: UnaryOp, s: Scalar, a: &str) -> String {
         (UnaryOp::Neg, _) => format!("({})(0 - {a})", ctype(s)),
         (UnaryOp::Not, Scalar::Bool) => format!("(b1)!{a}"),
         (UnaryOp::Not, _) => format!("({})~{a}", ctype(s)),
+    }
+}
+
+/// Lanes of a narrow type as they are kept.
+pub(super) fn fit(s: Scalar, lanes: String) -> String {
+    match s {
+        Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 => format!("fit_{}({lanes})", s.name()),
+        _ => lanes,
+    }
+}
+
+/// A unary operation on lanes.
+pub(super) fn unary_lanes(op: UnaryOp, s: Scalar, a: &str) -> String {
+    let kind = suffix(s);
+    match (op, s) {
+        (UnaryOp::Not, Scalar::Bool) => format!("(m16)~{a}"),
+        (UnaryOp::Not, _) => fit(s, format!("not_{kind}({a})")),
+        (UnaryOp::Neg, _) => fit(s, format!("neg_{kind}({a})")),
     }
 }
 
@@ -123,7 +141,74 @@ pub(super) fn bit(bit: BitFn, s: Scalar, a: &str) -> Result<String> {
     })
 }
 
+/// A bit function on lanes.
+pub(super) fn bit_lanes(bit: BitFn, s: Scalar, a: &str) -> Result<String> {
+    let name = match bit {
+        BitFn::Clz => "clz",
+        BitFn::Popc => "popc",
+        BitFn::Ffs => "ffs",
+        BitFn::Brev => "brev",
+    };
+    if s.bits() < 32 {
+        return Err(Unsupported("a bit function of a narrow number"));
+    }
+    Ok(format!("{name}_{}({a})", s.bits()))
+}
+
 impl Printer<'_> {
+    /// A binary operation on lanes.
+    pub(super) fn binary_lanes(&mut self, op: BinaryOp, s: Scalar, a: Value, b: Value, u: u32) -> Result<String> {
+        let amount = self.scalar(b);
+        let by = self.known(b);
+        let (x, y) = (self.lanes(a, u)?, self.lanes(b, u)?);
+        let kind = suffix(s);
+        if s == Scalar::Bool {
+            let sign = match op {
+                BinaryOp::And => "&",
+                BinaryOp::Or => "|",
+                BinaryOp::Xor => "^",
+                _ => return Err(Unsupported("arithmetic of truth values")),
+            };
+            return Ok(format!("(m16)({x} {sign} {y})"));
+        }
+        let name = match op {
+            BinaryOp::Add => "add",
+            BinaryOp::Sub => "sub",
+            BinaryOp::Mul => "mul",
+            BinaryOp::And => "and",
+            BinaryOp::Or => "or",
+            BinaryOp::Xor => "xor",
+            BinaryOp::Div if s.is_float() => "div",
+            BinaryOp::Min => return Ok(format!("min_{}({x}, {y})", signed_suffix(s))),
+            BinaryOp::Max => return Ok(format!("max_{}({x}, {y})", signed_suffix(s))),
+            BinaryOp::MulHi => return Ok(format!("mulhi_{}({x}, {y})", s.name())),
+            BinaryOp::Div | BinaryOp::Rem => {
+                let is_div = op == BinaryOp::Div;
+                // The compiler knows multiplications that divide by a constant.
+                if let Some(n) = by.filter(|n| !matches!(*n, 0 | -1) && s.bits() <= 32) {
+                    let name = if is_div { "div" } else { "rem" };
+                    let ty = if s == Scalar::U32 { "u32" } else { "i32" };
+                    return Ok(format!("{name}_by_{ty}({x}, ({ty}){n}ll)"));
+                }
+                let quotient = format!("{}_{}({x}, {y})", if is_div { "div" } else { "rem" }, signed_suffix(s));
+                return Ok(fit(s, quotient));
+            }
+            BinaryOp::Shl | BinaryOp::Shr => {
+                let y = match (kind, suffix(amount)) {
+                    ("i32", "i64") => format!("narrow_i64(min_u64({y}, splat_i64(64)))"),
+                    ("i64", "i32") => format!("widen_u32({y})"),
+                    _ => y,
+                };
+                return Ok(match op {
+                    BinaryOp::Shl => fit(s, format!("shl_{kind}({x}, {y})")),
+                    _ if s.is_signed() => format!("shr_{kind}({x}, {y})"),
+                    _ => format!("shr_{}({x}, {y})", kind.replace('i', "u")),
+                });
+            }
+        };
+        Ok(fit(s, format!("{name}_{kind}({x}, {y})")))
+    }
+
     pub(super) fn math_one(&self, math: MathFn, s: Scalar, args: &[String]) -> Result<String> {
         let f = if s == Scalar::F32 { "f" } else { "" };
         let all = args.join(", ");
