@@ -3,8 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::places::{ElementPlaces, of_whole};
+use super::reads::{Operation, Reads};
 use super::{Answer, HostTensor, Made, Step, Value, ints, op, tensor};
 use crate::runtime::host::array::contiguous_strides;
+
+/// What the derivative of one of these reads.
+pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
+    Some(match of.name {
+        "einsum" => Reads::tensors(of, |i| (0..of.count()).any(|k| k != i && of.needs(k))),
+        "conv1d" | "conv2d" => Reads::factors(of, 0),
+        _ => return None,
+    })
+}
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     Some(match step.name {

@@ -1,8 +1,34 @@
 //! Derivatives of operations on elements.
 
+use super::reads::{Operation, Reads, Results};
 use super::{
     Answer, HostTensor, Made, Step, Value, add, binary, dropped, masked, mul, one_minus, op, plus, scaled, unary,
 };
+
+/// What the derivative of one of these reads.
+pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
+    Some(match of.name {
+        "exp" | "exp2" | "expm1" | "sqrt" | "rsqrt" | "tan" | "tanh" | "sigmoid" | "reciprocal" | "relu" => {
+            Reads::results(of, Results::All)
+        }
+        "add" | "sub" | "neg" | "copy" | "fill" | "zero" | "frac" | "deg2rad" | "rad2deg" | "floor" | "ceil"
+        | "round" | "trunc" | "sign" => Reads::none(of),
+        "mul" => Reads::factors(of, 0),
+        "addcmul" => Reads::factors(of, 1),
+        "div" if !matches!(of.args.get(2), None | Some(Value::None)) => Reads::none(of),
+        // The divisor is read by both, the other by the divisor's own.
+        "div" if of.is_tensor(1) => Reads::tensors(of, |i| i + 1 == of.count() || of.needs(of.count() - 1)),
+        "div" => Reads::none(of),
+        "fmod" | "remainder" if !of.is_tensor(1) => Reads::none(of),
+        "pow" if !of.is_tensor(1) || !of.needs(of.count() - 1) => Reads::all(of, Results::None),
+        "pow" | "hypot" => Reads::all(of, Results::All),
+        "addcdiv" => Reads::tensors(of, |i| i == 1 && of.needs(2) || i == 2 && (of.needs(1) || of.needs(2))),
+        "lerp" if !of.is_tensor(2) => Reads::none(of),
+        "lerp" => Reads::tensors(of, |i| if i == 2 { of.needs(0) || of.needs(1) } else { of.needs(2) }),
+        "where" | "masked_fill" => Reads::chosen(of),
+        _ => return None,
+    })
+}
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     if let Some(made) = slope(step) {

@@ -2,7 +2,7 @@
 //! or a tie, torch's choice, `tools/autograd/derivatives.yaml` of PyTorch).
 //!
 //! Of operations that only move elements one formula serves all: the operation runs on the numbers of the elements. An operation without a
-//! formula is an error by its name when a gradient comes to it. What a derivative reads, which may not be written before it, is one table
+//! formula is an error by its name when a gradient comes to it. What a derivative reads, which may not be written before it, stands beside it
 //! (`reads.rs`).
 
 mod contractions;

@@ -1,6 +1,7 @@
 //! Derivatives of operations that move elements. What goes where is asked of the operation itself: it runs on the numbers of the elements,
 //! and the gradient of an element is the sum of those of the places where its number comes.
 
+use super::reads::{Operation, Reads, Results};
 use super::{
     Answer, ElementPlaces, HostTensor, Made, Step, Value, binary, dropped, mul, of_whole, op, reshaped, scaled, tensor,
     unary,
@@ -9,11 +10,11 @@ use crate::runtime::DType;
 use crate::runtime::host::ops::run;
 
 /// Operations that keep the order of the elements.
-pub(super) const KEEPS: &[&str] =
+const KEEPS: &[&str] =
     &["view", "reshape", "flatten", "squeeze", "unsqueeze", "unflatten", "contiguous", "clone", "to"];
 
 /// Operations whose results are elements of their arguments, or zeros.
-pub(super) const MOVES: &[&str] = &[
+const MOVES: &[&str] = &[
     "permute",
     "transpose",
     "t",
@@ -46,6 +47,20 @@ pub(super) const MOVES: &[&str] = &[
     "embedding",
     "meshgrid",
 ];
+
+/// What the derivative of one of these reads.
+pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
+    Some(match of.name {
+        "as_strided" | "trace" => Reads::none(of),
+        "index_add" | "index_copy" | "index_fill" | "scatter" | "scatter_add" | "index_put" => Reads::chosen(of),
+        "scatter_reduce" => match of.args.get(4) {
+            Some(Value::Text(how)) if how == "sum" || how == "mean" => Reads::chosen(of),
+            _ => Reads::all(of, Results::All),
+        },
+        name if KEEPS.contains(&name) || MOVES.contains(&name) => Reads::chosen(of),
+        _ => return None,
+    })
+}
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     Some(match step.name {

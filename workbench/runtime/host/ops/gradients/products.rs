@@ -1,6 +1,16 @@
 //! Derivatives of products of matrices.
 
+use super::reads::{Operation, Reads};
 use super::{Answer, HostTensor, Made, Step, Value, binary, mul, op, reduced, reshaped, scaled, tensor};
+
+/// What the derivative of one of these reads.
+pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
+    Some(match of.name {
+        "mm" | "matmul" | "bmm" | "dot" | "mv" | "outer" | "linear" => Reads::factors(of, 0),
+        "addmm" | "baddbmm" | "addmv" => Reads::factors(of, 1),
+        _ => return None,
+    })
+}
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     Some(match step.name {

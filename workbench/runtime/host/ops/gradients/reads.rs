@@ -1,6 +1,6 @@
-//! What a derivative reads, which may not be written before the gradient comes: torch's saved variables.
+//! What a derivative reads, which may not be written before the gradient comes: torch's saved variables. It stands beside each derivative.
 
-use super::{Value, moves};
+use super::{HostTensor, Value, contractions, elementwise, moves, products, reductions, scans};
 use crate::runtime::host::call::tape::tensors_of;
 
 /// Of an operation's tensors, in order, and of its results: whether its derivative reads each.
@@ -29,57 +29,76 @@ impl Results {
     }
 }
 
-/// What the derivative of an operation reads where the gradients of some of its tensors are wanted.
-pub fn reads(name: &str, args: &[Value], needs: &[bool]) -> Reads {
-    let tensors = tensors_of(args);
-    let count = tensors.len();
-    let needs = |i: usize| needs.get(i).copied().unwrap_or(false);
-    let is_tensor = |i: usize| matches!(args.get(i), Some(Value::Tensor(_)));
-    let each = |of: &dyn Fn(usize) -> bool| (0..count).map(of).collect::<Vec<bool>>();
-    let (none, all) = (each(&|_| false), each(&|_| true));
-    // Of two factors each is read for the other one.
-    let factors = |first: usize| each(&|i| (first..first + 2).contains(&i) && needs(2 * first + 1 - i));
-    // Places and masks.
-    let chosen = each(&|i| !tensors[i].dtype().is_float());
-    let (tensors, results) = match name {
-        "exp" | "exp2" | "expm1" | "sqrt" | "rsqrt" | "tan" | "tanh" | "sigmoid" | "reciprocal" | "relu"
-        | "softmax" | "log_softmax" => (none, Results::All),
-        "add" | "sub" | "neg" | "sum" | "mean" | "cumsum" | "copy" | "fill" | "zero" | "frac" | "deg2rad"
-        | "rad2deg" | "floor" | "ceil" | "round" | "trunc" | "sign" | "as_strided" | "trace" => (none, Results::None),
-        "mul" | "mm" | "matmul" | "bmm" | "dot" | "mv" | "outer" | "linear" => (factors(0), Results::None),
-        "addmm" | "baddbmm" | "addmv" | "addcmul" => (factors(1), Results::None),
-        "einsum" => (each(&|i| (0..count).any(|k| k != i && needs(k))), Results::None),
-        "conv1d" | "conv2d" => (factors(0), Results::None),
-        "div" if !matches!(args.get(2), None | Some(Value::None)) => (none, Results::None),
-        // The divisor is read by both, the other by the divisor's own.
-        "div" if is_tensor(1) => (each(&|i| i + 1 == count || needs(count - 1)), Results::None),
-        "div" => (none, Results::None),
-        "fmod" | "remainder" if !is_tensor(1) => (none, Results::None),
-        "pow" if !is_tensor(1) => (all, Results::None),
-        "pow" => (all, if needs(count - 1) { Results::All } else { Results::None }),
-        "addcdiv" => (each(&|i| i == 1 && needs(2) || i == 2 && (needs(1) || needs(2))), Results::None),
-        "lerp" if !is_tensor(2) => (none, Results::None),
-        "lerp" => (each(&|i| if i == 2 { needs(0) || needs(1) } else { needs(2) }), Results::None),
-        "max" | "min" | "sort" | "topk" | "cummax" | "cummin" if has_places(name, args) => (none, Results::Places),
-        "where" | "masked_fill" | "index_add" | "index_copy" | "index_fill" | "scatter" | "scatter_add"
-        | "index_put" => (chosen, Results::None),
-        "scatter_reduce" => match args.get(4) {
-            Some(Value::Text(how)) if how == "sum" => (chosen, Results::None),
-            Some(Value::Text(how)) if how == "mean" => (chosen, Results::None),
-            _ => (all, Results::All),
-        },
-        "hypot" | "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" | "prod" | "cumprod" => {
-            (all, Results::All)
-        }
-        // The last one is added to what comes of the others.
-        "layer_norm" => (each(&|i| i == 0 || i == 1 && is_tensor(2)), Results::None),
-        name if moves::KEEPS.contains(&name) || moves::MOVES.contains(&name) => (chosen, Results::None),
-        _ => (all, Results::None),
-    };
-    Reads { tensors, results }
+impl Reads {
+    fn new(tensors: Vec<bool>, results: Results) -> Self {
+        Reads { tensors, results }
+    }
+
+    /// Neither.
+    pub(super) fn none(of: &Operation<'_>) -> Self {
+        Reads::new(of.each(|_| false), Results::None)
+    }
+
+    /// Every tensor and these results.
+    pub(super) fn all(of: &Operation<'_>, results: Results) -> Self {
+        Reads::new(of.each(|_| true), results)
+    }
+
+    /// These results alone.
+    pub(super) fn results(of: &Operation<'_>, results: Results) -> Self {
+        Reads::new(of.each(|_| false), results)
+    }
+
+    /// The tensors that `reads` tells of by their places, and no result.
+    pub(super) fn tensors(of: &Operation<'_>, reads: impl Fn(usize) -> bool) -> Self {
+        Reads::new(of.each(reads), Results::None)
+    }
+
+    /// Of two factors, the tensors at `first` and after it, each for the gradient of the other one.
+    pub(super) fn factors(of: &Operation<'_>, first: usize) -> Self {
+        Reads::tensors(of, |i| (first..first + 2).contains(&i) && of.needs(2 * first + 1 - i))
+    }
+
+    /// Places and masks.
+    pub(super) fn chosen(of: &Operation<'_>) -> Self {
+        Reads::tensors(of, |i| !of.tensors[i].dtype().is_float())
+    }
 }
 
-/// Whether an operation gives places beside values.
-fn has_places(name: &str, args: &[Value]) -> bool {
-    !matches!(name, "max" | "min") || matches!(args.get(1), Some(Value::Int(_)))
+/// An operation whose derivative is asked about.
+pub(super) struct Operation<'a> {
+    pub name: &'a str,
+    pub args: &'a [Value],
+    tensors: Vec<&'a HostTensor>,
+    needs: &'a [bool],
+}
+
+impl Operation<'_> {
+    /// How many tensors it takes.
+    pub fn count(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// Whether the gradient of a tensor is wanted, by its place among the tensors.
+    pub fn needs(&self, i: usize) -> bool {
+        self.needs.get(i).copied().unwrap_or(false)
+    }
+
+    /// Whether an argument is a tensor.
+    pub fn is_tensor(&self, i: usize) -> bool {
+        matches!(self.args.get(i), Some(Value::Tensor(_)))
+    }
+
+    fn each(&self, of: impl Fn(usize) -> bool) -> Vec<bool> {
+        (0..self.count()).map(of).collect()
+    }
+}
+
+/// What the derivative of an operation reads where the gradients of some of its tensors are wanted: what stands beside the derivative, else
+/// every tensor and no result.
+pub fn reads(name: &str, args: &[Value], needs: &[bool]) -> Reads {
+    let of = Operation { name, args, tensors: tensors_of(args), needs };
+    let groups =
+        [elementwise::reads, moves::reads, products::reads, reductions::reads, scans::reads, contractions::reads];
+    groups.into_iter().find_map(|group| group(&of)).unwrap_or_else(|| Reads::all(&of, Results::None))
 }

@@ -1,8 +1,24 @@
 //! Derivatives of reductions and of what is normalised by them.
 
+use super::reads::{Operation, Reads, Results};
 use super::{
     Answer, HostTensor, Made, Step, Value, add, binary, ints, masked, mul, op, reshaped, scaled, tensor, unary,
 };
+
+/// What the derivative of one of these reads.
+pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
+    Some(match of.name {
+        "softmax" | "log_softmax" => Reads::results(of, Results::All),
+        "sum" | "mean" | "cumsum" => Reads::none(of),
+        "sort" | "topk" | "cummax" | "cummin" => Reads::results(of, Results::Places),
+        // They give places beside values.
+        "max" | "min" if matches!(of.args.get(1), Some(Value::Int(_))) => Reads::results(of, Results::Places),
+        "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" => Reads::all(of, Results::All),
+        // The last one is added to what comes of the others.
+        "layer_norm" => Reads::tensors(of, |i| i == 0 || i == 1 && of.is_tensor(2)),
+        _ => return None,
+    })
+}
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     Some(match step.name {

@@ -1,6 +1,15 @@
 //! Derivatives of products along a dimension, where zeros are no numbers to divide by.
 
+use super::reads::{Operation, Reads, Results};
 use super::{Answer, Made, Step, Value, binary, dropped, ints, masked, mul, op, reshaped, tensor, unary};
+
+/// What the derivative of one of these reads.
+pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
+    Some(match of.name {
+        "prod" | "cumprod" => Reads::all(of, Results::All),
+        _ => return None,
+    })
+}
 
 pub(super) fn backward(step: &Step<'_>) -> Made {
     Some(match step.name {
