@@ -25,7 +25,7 @@ mod words;
 
 pub use macros::{HOST_MACROS, MACROS, SAMPLES_MACROS};
 use more::{Asked, Base, TORCH_FUNCTIONAL};
-pub use more::{LIBCU_WORD, headers, removed_of_cub};
+pub use more::{LIBCU_WORD, headers, is_header, removed_of_cub};
 use words::Words;
 
 /// A text that is read before the user's.

@@ -4,7 +4,7 @@
 use super::Part;
 use super::words::Words;
 
-/// Parts that others of these open too, by what they are made of.
+/// A part that others are made of: a row says which it opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// [`STD`](super::STD).
@@ -42,8 +42,10 @@ macro_rules! is_of_torch {
 /// Makes the parts, in the order in which they are read, of one row each:
 ///
 /// ```text
-/// PART "its name" [its files] headers [those of the host that it stands for] of_torch or alone, opens [bases] |m| what asks for it;
+/// PART "its name" [its files] headers [those of the host that it stands for] alone opens [bases] |m| what asks for it;
 /// ```
+///
+/// `of_torch` instead of `alone`: only texts that mention torch read it.
 macro_rules! parts {
     ($($(#[$doc:meta])* $part:ident $name:literal [$($file:literal)+] headers [$($header:literal)*] $whose:ident
         opens [$($base:ident)*] $asks:expr;)*) => {
@@ -215,9 +217,14 @@ pub fn parts() -> impl Iterator<Item = &'static Part> {
     ROWS.iter().map(|row| row.part)
 }
 
-/// The headers of the host that these parts stand for.
+/// The headers of the host that these parts stand for; one that ends with `/` is a folder of such.
 pub fn headers() -> impl Iterator<Item = &'static str> {
     ROWS.iter().flat_map(|row| row.headers).copied()
+}
+
+/// Whether one of these parts stands for a header.
+pub fn is_header(name: &str) -> bool {
+    headers().any(|header| header == name || header.ends_with('/') && name.starts_with(header))
 }
 
 /// What of these a text asks for.

@@ -184,9 +184,7 @@ const HOST_FOLDERS: &[&str] =
 
 /// Whether the device part of a text does without this header.
 pub(super) fn is_host_header(name: &str) -> bool {
-    HOST_HEADERS.contains(&name)
-        || crate::library::headers().any(|header| header == name)
-        || HOST_FOLDERS.iter().any(|f| name.starts_with(f))
+    HOST_HEADERS.contains(&name) || crate::library::is_header(name) || HOST_FOLDERS.iter().any(|f| name.starts_with(f))
 }
 
 /// Namespaces that only host code names: a declaration that mentions one is the host's.

@@ -268,9 +268,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The header is built in.
 pub(super) fn is_known(name: &str) -> bool {
-    HEADERS.contains(&name)
-        || crate::library::headers().any(|header| header == name)
-        || FOLDERS.iter().any(|folder| name.starts_with(folder))
+    HEADERS.contains(&name) || crate::library::is_header(name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
 }
 
 /// Predefined macros besides [`CONSTANTS`]: the name, and what a `#define` would say after it.
