@@ -2,7 +2,8 @@
 //! the library (`library/torch.cuh`) makes tensors, strings and vectors of them.
 //!
 //! Values pass between the notebook, host code and tensor operations on one *stack of values* (tensors, numbers, texts, lists,
-//! none): `push_*` puts one on it, `pop_*` takes the last, `op` runs an operation of a name on the last so many.
+//! none): `push_*` puts one on it, `pop_*` takes the last, `op` runs an operation of a name on the last so many, `run_op` one of the run
+//! time's own.
 
 use super::{Scalar, Type};
 
@@ -118,6 +119,9 @@ services! {
     Argument argument(Int);
     /// Runs the operation of a name on the last so many values, and puts its result there.
     Op op(Ptr, Int);
+    /// Runs an operation of the run time's own ([`HostOp`](super::HostOp)), by its number, on the last so many values, and puts its result
+    /// there.
+    RunOp run_op(Int, Int);
     /// Ends the call with an exception of a kind, whose message is the last so many values one after the other.
     Raise raise(Int, Int);
     /// Says that what is raised next has an object, what destroys that, and what it may be caught as.

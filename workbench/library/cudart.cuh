@@ -275,13 +275,13 @@ template <typename K> inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultipro
 }
 inline cudaError_t __wb_last_error(bool resets) {
     __wb_push_bool(resets);
-    __wb_op("workbench::last_error", 1);
+    __wb_run_op(__wb_host_op("last_error"), 1);
     return (cudaError_t)__wb_pop_int();
 }
 // What went wrong with a call of the runtime itself, which the next `cudaGetLastError` gives too.
 inline cudaError_t __wb_failed(cudaError_t error) {
     __wb_push_int(error);
-    __wb_op("workbench::failed", 1);
+    __wb_run_op(__wb_host_op("failed"), 1);
     __wb_drop();
     return error;
 }

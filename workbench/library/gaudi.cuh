@@ -87,14 +87,14 @@ inline void note(const char* kind, const std::string& key) {
     __wb_push_c_string(key.c_str());
 }
 inline void note_end(bool adds, int64_t n) {
-    __wb_op(adds ? "workbench::note_more" : "workbench::note", 2 + n);
+    __wb_run_op(adds ? __wb_host_op("note_more") : __wb_host_op("note"), 2 + n);
     __wb_drop();
 }
 // What is noted comes as a list, whose values are on the stack then; how many.
 inline int64_t noted(const char* kind, const std::string& key) {
     __wb_push_c_string(kind);
     __wb_push_c_string(key.c_str());
-    __wb_op("workbench::noted", 2);
+    __wb_run_op(__wb_host_op("noted"), 2);
     return __wb_pop_list();
 }
 
@@ -602,7 +602,7 @@ template <typename F> inline void tpc_entry(const char* name, F f) {
     __wb_push_int(reinterpret_cast<long>(wrapper));
     __wb_push_int(reinterpret_cast<long>(f));
     __wb_push_int(Entry<F>::arity);
-    __wb_op("workbench::library", 8);
+    __wb_run_op(__wb_host_op("library"), 8);
     __wb_drop();
 }
 inline void tpc_entries() { tpc_entry("tpc_execute", &tpc_execute); }

@@ -237,7 +237,7 @@ public:
         __wb_push_c_string("");
         __wb_push_c_string(name_);
         __wb_push_c_string("");
-        __wb_op("workbench::library", 5);
+        __wb_run_op(__wb_host_op("library"), 5);
         __wb_drop();
         return true;
     }

@@ -412,7 +412,7 @@ inline double __wb_number(const string& text, size_t* used, bool single, const c
     if (used != nullptr) *used = at;
     __wb_push_text(text.data() + first, at - first);
     __wb_push_bool(single);
-    __wb_op("workbench::number", 2);
+    __wb_run_op(__wb_host_op("number"), 2);
     double value = __wb_pop_float();
     // Infinity, and zero that is none.
     if (value - value != 0 || (value == 0 && !nothing)) __wb_no_room(name);
@@ -460,7 +460,7 @@ template <typename T> string to_string(T value) {
     if constexpr (__wb_is_enum(value)) return to_string((long long)value);
     else {
         __wb::Value<T>::put(value);
-        __wb_op("workbench::to_string", 1);
+        __wb_run_op(__wb_host_op("to_string"), 1);
         return __wb::Value<string>::get();
     }
 }
@@ -1284,7 +1284,7 @@ namespace std {
 template <typename... A> inline int snprintf(char* out, size_t size, const char* format, A... args) {
     __wb_push_c_string(format);
     (__wb_put_formatted<A>(args), ...);
-    __wb_op("workbench::format", 1 + sizeof...(A));
+    __wb_run_op(__wb_host_op("format"), 1 + sizeof...(A));
     size_t n = __wb_text_size();
     const char* text = (const char*)__wb_pop_text();
     if (size > 0) {
@@ -1363,7 +1363,7 @@ inline int rand() {
 // Seconds since 1970.
 using time_t = long;
 inline time_t time(time_t* out) {
-    __wb_op("workbench::time", 0);
+    __wb_run_op(__wb_host_op("time"), 0);
     time_t now = __wb_pop_int();
     if (out != nullptr) *out = now;
     return now;

@@ -75,14 +75,14 @@ template <typename T> inline PyObject* py_of(const T& value) {
         return py_text_object(value);
     } else {
         Value<T>::put(value);
-        return py_object("workbench::py_argument", 1);
+        return py_object(__wb_host_op("py_argument"), 1);
     }
 }
 
 inline void py_cannot_cast(PyObject* object, const char* to) {
     __wb_push_c_string("Unable to cast Python instance of type <class '");
     py_put(object);
-    __wb_op("workbench::py_class_name", 1);
+    __wb_run_op(__wb_host_op("py_class_name"), 1);
     __wb_push_c_string("'> to C++ type '");
     __wb_push_c_string(to);
     __wb_push_c_string("'");
@@ -139,7 +139,7 @@ struct handle {
         __wb::py_put(m_ptr);
         __wb::py_put(call.positional);
         __wb::py_put(call.named);
-        return object(handle(__wb::py_must(__wb::py_object("workbench::py_call", 3))));
+        return object(handle(__wb::py_must(__wb::py_object(__wb_host_op("py_call"), 3))));
     }
     template <typename I = iterator> I begin() const {
         I first(__wb::py_must(PyObject_GetIter(m_ptr)), nullptr);
@@ -169,20 +169,20 @@ struct item_policy {
         __wb::py_put(of);
         __wb::py_put(key);
         __wb::py_put(value);
-        __wb::py_must_not_fail(__wb::py_number("workbench::py_set_item", 3));
+        __wb::py_must_not_fail(__wb::py_number(__wb_host_op("py_set_item"), 3));
     }
 };
 struct attr_policy {
     static PyObject* get(PyObject* of, PyObject* key) {
         __wb::py_put(of);
         __wb_push_c_string(PyUnicode_AsUTF8(key));
-        return __wb::py_must(__wb::py_object("workbench::py_attribute", 2));
+        return __wb::py_must(__wb::py_object(__wb_host_op("py_attribute"), 2));
     }
     static void set(PyObject* of, PyObject* key, PyObject* value) {
         __wb::py_put(of);
         __wb_push_c_string(PyUnicode_AsUTF8(key));
         __wb::py_put(value);
-        __wb::py_must_not_fail(__wb::py_number("workbench::py_set_attribute", 3));
+        __wb::py_must_not_fail(__wb::py_number(__wb_host_op("py_set_attribute"), 3));
     }
 };
 
@@ -210,7 +210,7 @@ template <typename P> struct accessor {
             __wb_push_c_string(PyUnicode_AsUTF8(key));
             __wb::py_put(call.positional);
             __wb::py_put(call.named);
-            return object(handle(__wb::py_must(__wb::py_object("workbench::py_call_method", 4))));
+            return object(handle(__wb::py_must(__wb::py_object(__wb_host_op("py_call_method"), 4))));
         } else {
             return get()(values...);
         }
@@ -417,7 +417,7 @@ inline object repr(const handle& of) { return object(handle(__wb::py_must(PyObje
 inline bool __wb_has(PyObject* of, const char* name) {
     __wb::py_put(of);
     __wb_push_c_string(name);
-    PyObject* found = __wb::py_object("workbench::py_attribute", 2);
+    PyObject* found = __wb::py_object(__wb_host_op("py_attribute"), 2);
     if (found == nullptr) PyErr_Clear();
     return found != nullptr;
 }
@@ -432,7 +432,7 @@ template <typename T> inline void setattr(const handle& of, const char* name, co
 template <typename T> inline bool __wb_isinstance(PyObject* of) {
     constexpr long kind = __wb::PyKind<T>::value;
     if constexpr (kind == 15) return of != nullptr;
-    else if constexpr (kind == -1) return __wb::py_number_of("workbench::py_is_callable", of) != 0;
+    else if constexpr (kind == -1) return __wb::py_number_of(__wb_host_op("py_is_callable"), of) != 0;
     else if constexpr (kind == -2) return PySequence_Check(of) != 0;
     else if constexpr (kind == -3) return PySequence_Check(of) != 0 || PyDict_Check(of) || __wb_has(of, "__iter__");
     else return __wb::py_is(of, kind) != 0;
@@ -504,7 +504,7 @@ template <typename T> inline T py_cast(PyObject* object) {
         }
         if (!fits) py_cannot_cast(object, PyKind<T>::name());
         py_put(object);
-        __wb_op("workbench::py_return", 1);
+        __wb_run_op(__wb_host_op("py_return"), 1);
         return Value<T>::get();
     }
 }
@@ -513,12 +513,12 @@ template <typename T> inline T py_cast(PyObject* object) {
 template <typename T> struct PyValue {
     static void put(const T& value) {
         py_put(value.m_ptr);
-        __wb_op("workbench::py_return", 1);
+        __wb_run_op(__wb_host_op("py_return"), 1);
     }
     static T get() {
         __wb_push_c_string(PyKind<T>::name());
         __wb_push_int(Objects<T>::value & 3);
-        return T(pybind11::handle(py_object("workbench::py_expect", 3)));
+        return T(pybind11::handle(py_object(__wb_host_op("py_expect"), 3)));
     }
 };
 #define __WB_OBJECT(name, word) \

@@ -63,26 +63,26 @@ inline void py_put(const void* object) { __wb_push_int(reinterpret_cast<long>(ob
 inline PyObject* py_take() { return reinterpret_cast<PyObject*>(__wb_pop_int()); }
 
 // An operation of the run time on objects, whose result is an object or a number.
-inline PyObject* py_object(const char* name, int64_t n) {
-    __wb_op(name, n);
+inline PyObject* py_object(long op, int64_t n) {
+    __wb_run_op(op, n);
     return py_take();
 }
-inline long py_number(const char* name, int64_t n) {
-    __wb_op(name, n);
+inline long py_number(long op, int64_t n) {
+    __wb_run_op(op, n);
     return __wb_pop_int();
 }
-inline PyObject* py_object_of(const char* name, const void* object) {
+inline PyObject* py_object_of(long op, const void* object) {
     py_put(object);
-    return py_object(name, 1);
+    return py_object(op, 1);
 }
-inline long py_number_of(const char* name, const void* object) {
+inline long py_number_of(long op, const void* object) {
     py_put(object);
-    return py_number(name, 1);
+    return py_number(op, 1);
 }
 
 // The result as a text of the call, null where there is none.
-inline const char* py_text(const char* name, int64_t n) {
-    __wb_op(name, n);
+inline const char* py_text(long op, int64_t n) {
+    __wb_run_op(op, n);
     if (__wb_top_kind() == 0) {
         __wb_drop();
         return nullptr;
@@ -92,37 +92,37 @@ inline const char* py_text(const char* name, int64_t n) {
 
 // Ends the call if an error is set.
 inline void py_check() {
-    __wb_op("workbench::py_check", 0);
+    __wb_run_op(__wb_host_op("py_check"), 0);
     __wb_drop();
 }
 
 // The type of a number: one object for as long as the call lasts.
 inline PyTypeObject* py_type(long kind) {
     __wb_push_int(kind);
-    long known = py_number("workbench::py_type_known", 1);
+    long known = py_number(__wb_host_op("py_type_known"), 1);
     if (known != 0) return reinterpret_cast<PyTypeObject*>(known);
     PyTypeObject* made = (PyTypeObject*)__wb_alloc(sizeof(PyTypeObject));
     __wb_push_int(kind);
-    made->tp_name = py_text("workbench::py_type_name", 1);
+    made->tp_name = py_text(__wb_host_op("py_type_name"), 1);
     made->__wb_kind = kind;
     __wb_push_int(kind);
     __wb_push_int(reinterpret_cast<long>(made));
-    __wb_op("workbench::py_type_keep", 2);
+    __wb_run_op(__wb_host_op("py_type_keep"), 2);
     __wb_drop();
     return made;
 }
 inline int py_is(const void* object, long kind) {
     py_put(object);
     __wb_push_int(kind);
-    return (int)py_number("workbench::py_is", 2);
+    return (int)py_number(__wb_host_op("py_is"), 2);
 }
 
 // What methods are called through, by their flags; arguments are a tuple and a dictionary on the stack of values.
-inline PyObject* py_argument() { return py_object("workbench::py_argument", 1); }
-inline PyObject* py_self() { return py_object("workbench::py_module", 0); }
+inline PyObject* py_argument() { return py_object(__wb_host_op("py_argument"), 1); }
+inline PyObject* py_self() { return py_object(__wb_host_op("py_module"), 0); }
 inline void py_return(PyObject* result) {
     py_put(result);
-    __wb_op("workbench::py_return", 1);
+    __wb_run_op(__wb_host_op("py_return"), 1);
 }
 inline void py_call_varargs(long f) {
     PyObject* args = py_argument();
@@ -131,7 +131,7 @@ inline void py_call_varargs(long f) {
 }
 inline void py_call_keywords(long f) {
     PyObject* args = py_argument();
-    PyObject* keywords = py_object("workbench::py_keywords", 1);
+    PyObject* keywords = py_object(__wb_host_op("py_keywords"), 1);
     py_return(reinterpret_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(f)(py_self(), args, keywords));
 }
 inline void py_call_none(long f) {
@@ -164,7 +164,7 @@ inline void py_define(const PyMethodDef* method) {
     __wb_push_int(flags);
     __wb_push_int(wrapper);
     __wb_push_int(reinterpret_cast<long>(method->ml_meth));
-    __wb_op("workbench::py_define", 5);
+    __wb_run_op(__wb_host_op("py_define"), 5);
     __wb_drop();
 }
 
@@ -244,7 +244,7 @@ template <typename... A> inline int py_store_all(A... places) {
 // The end of a module's initialisation.
 inline void py_init(PyObject* module) {
     py_put(module);
-    __wb_op("workbench::py_init", 1);
+    __wb_run_op(__wb_host_op("py_init"), 1);
     __wb_drop();
 }
 
@@ -266,13 +266,13 @@ inline int Py_IsTrue(const PyObject* object) { return reinterpret_cast<long>(obj
 inline int Py_IsFalse(const PyObject* object) { return reinterpret_cast<long>(object) == 3; }
 
 // Types.
-inline PyTypeObject* Py_TYPE(const PyObject* object) { return __wb::py_type(__wb::py_number_of("workbench::py_type", object)); }
+inline PyTypeObject* Py_TYPE(const PyObject* object) { return __wb::py_type(__wb::py_number_of(__wb_host_op("py_type"), object)); }
 inline int Py_IS_TYPE(const PyObject* object, const PyTypeObject* type) { return Py_TYPE(object) == type; }
 inline int PyObject_TypeCheck(const PyObject* object, const PyTypeObject* type) { return __wb::py_is(object, type->__wb_kind); }
 inline int PyObject_IsInstance(const PyObject* object, const void* type) {
     __wb::py_put(object);
     __wb::py_put(type);
-    return (int)__wb::py_number("workbench::py_is_instance", 2);
+    return (int)__wb::py_number(__wb_host_op("py_is_instance"), 2);
 }
 inline int PyBool_Check(const PyObject* object) { return __wb::py_is(object, 1); }
 inline int PyLong_Check(const PyObject* object) { return __wb::py_is(object, 2); }
@@ -302,37 +302,37 @@ inline int PyIter_Check(const PyObject* object) { return __wb::py_is(object, 14)
 inline void PyErr_SetString(PyObject* exception, const char* message) {
     __wb::py_put(exception);
     __wb_push_c_string(message);
-    __wb_op("workbench::py_set_error", 2);
+    __wb_run_op(__wb_host_op("py_set_error"), 2);
     __wb_drop();
 }
 inline void PyErr_SetNone(PyObject* exception) { PyErr_SetString(exception, ""); }
 inline void PyErr_SetObject(PyObject* exception, PyObject* value) {
     __wb::py_put(exception);
     __wb::py_put(value);
-    __wb_op("workbench::py_set_object", 2);
+    __wb_run_op(__wb_host_op("py_set_object"), 2);
     __wb_drop();
 }
 template <typename... A> inline PyObject* PyErr_Format(PyObject* exception, const char* format, A... args) {
     __wb::py_put(exception);
     __wb_push_c_string(format);
     (__wb_put_formatted<A>(args), ...);
-    return __wb::py_object("workbench::py_format_error", 2 + sizeof...(A));
+    return __wb::py_object(__wb_host_op("py_format_error"), 2 + sizeof...(A));
 }
-inline PyObject* PyErr_Occurred() { return __wb::py_object("workbench::py_occurred", 0); }
+inline PyObject* PyErr_Occurred() { return __wb::py_object(__wb_host_op("py_occurred"), 0); }
 inline void PyErr_Clear() {
-    __wb_op("workbench::py_clear", 0);
+    __wb_run_op(__wb_host_op("py_clear"), 0);
     __wb_drop();
 }
-inline int PyErr_ExceptionMatches(PyObject* exception) { return (int)__wb::py_number_of("workbench::py_matches", exception); }
+inline int PyErr_ExceptionMatches(PyObject* exception) { return (int)__wb::py_number_of(__wb_host_op("py_matches"), exception); }
 inline int PyErr_GivenExceptionMatches(PyObject* given, PyObject* exception) {
     __wb::py_put(given);
     __wb::py_put(exception);
-    return (int)__wb::py_number("workbench::py_given_matches", 2);
+    return (int)__wb::py_number(__wb_host_op("py_given_matches"), 2);
 }
-inline PyObject* PyErr_NoMemory() { return __wb::py_object("workbench::py_no_memory", 0); }
-inline int PyErr_BadArgument() { return (int)__wb::py_number("workbench::py_bad_argument", 0); }
+inline PyObject* PyErr_NoMemory() { return __wb::py_object(__wb_host_op("py_no_memory"), 0); }
+inline int PyErr_BadArgument() { return (int)__wb::py_number(__wb_host_op("py_bad_argument"), 0); }
 inline void PyErr_BadInternalCall() {
-    __wb_op("workbench::py_bad_call", 0);
+    __wb_run_op(__wb_host_op("py_bad_call"), 0);
     __wb_drop();
 }
 
@@ -343,7 +343,7 @@ inline int PyModule_AddFunctions(PyObject*, PyMethodDef* methods) {
 }
 inline int PyModule_SetDocString(PyObject*, const char* doc) {
     __wb_push_c_string(doc);
-    __wb_op("workbench::doc", 1);
+    __wb_run_op(__wb_host_op("doc"), 1);
     __wb_drop();
     return 0;
 }
@@ -376,7 +376,7 @@ inline PyObject* PyModuleDef_Init(PyModuleDef* def) {
 inline int PyModule_AddObjectRef(PyObject*, const char* name, PyObject* value) {
     __wb_push_c_string(name);
     __wb::py_put(value);
-    return (int)__wb::py_number("workbench::py_attr", 2);
+    return (int)__wb::py_number(__wb_host_op("py_attr"), 2);
 }
 inline int PyModule_AddObject(PyObject* module, const char* name, PyObject* value) {
     return PyModule_AddObjectRef(module, name, value);
@@ -386,13 +386,13 @@ inline int PyModule_Add(PyObject* module, const char* name, PyObject* value) { r
 // Numbers.
 inline PyObject* PyLong_FromLongLong(long long value) {
     __wb_push_int(value);
-    return __wb::py_object("workbench::py_object", 1);
+    return __wb::py_object(__wb_host_op("py_object"), 1);
 }
 inline PyObject* PyLong_FromLong(long value) { return PyLong_FromLongLong(value); }
 inline PyObject* PyLong_FromSsize_t(Py_ssize_t value) { return PyLong_FromLongLong(value); }
 inline PyObject* PyLong_FromUnsignedLongLong(unsigned long long value) {
     __wb_push_int((long)value);
-    return __wb::py_object("workbench::py_unsigned", 1);
+    return __wb::py_object(__wb_host_op("py_unsigned"), 1);
 }
 inline PyObject* PyLong_FromUnsignedLong(unsigned long value) { return PyLong_FromUnsignedLongLong(value); }
 inline PyObject* PyLong_FromSize_t(size_t value) { return PyLong_FromUnsignedLongLong(value); }
@@ -402,18 +402,18 @@ inline PyObject* PyLong_FromUInt32(unsigned int value) { return PyLong_FromUnsig
 inline PyObject* PyLong_FromUInt64(unsigned long value) { return PyLong_FromUnsignedLongLong(value); }
 inline PyObject* PyLong_FromDouble(double value) {
     __wb_push_float(value);
-    return __wb::py_object("workbench::py_long_of_double", 1);
+    return __wb::py_object(__wb_host_op("py_long_of_double"), 1);
 }
 inline PyObject* PyLong_FromVoidPtr(void* value) { return PyLong_FromUnsignedLongLong((unsigned long long)reinterpret_cast<long>(value)); }
 inline PyObject* PyBool_FromLong(long value) { return reinterpret_cast<PyObject*>(value != 0 ? 2l : 3l); }
 inline PyObject* PyFloat_FromDouble(double value) {
     __wb_push_float(value);
-    return __wb::py_object("workbench::py_object", 1);
+    return __wb::py_object(__wb_host_op("py_object"), 1);
 }
 inline long __wb_python_int(PyObject* object, const char* what) {
     __wb::py_put(object);
     __wb_push_c_string(what);
-    return __wb::py_number("workbench::py_as_int", 2);
+    return __wb::py_number(__wb_host_op("py_as_int"), 2);
 }
 inline long PyLong_AsLong(PyObject* object) { return __wb_python_int(object, "long"); }
 inline int PyLong_AsInt(PyObject* object) { return (int)__wb_python_int(object, "int"); }
@@ -429,13 +429,13 @@ inline unsigned long long PyLong_AsUnsignedLongLongMask(PyObject* object) {
     return (unsigned long long)__wb_python_int(object, "mask");
 }
 inline long PyLong_AsLongAndOverflow(PyObject* object, int* overflow) {
-    *overflow = (int)__wb::py_number_of("workbench::py_overflow", object);
+    *overflow = (int)__wb::py_number_of(__wb_host_op("py_overflow"), object);
     return *overflow != 0 ? -1 : PyLong_AsLong(object);
 }
 inline long long PyLong_AsLongLongAndOverflow(PyObject* object, int* overflow) { return PyLong_AsLongAndOverflow(object, overflow); }
 inline double PyFloat_AsDouble(PyObject* object) {
     __wb::py_put(object);
-    __wb_op("workbench::py_as_double", 1);
+    __wb_run_op(__wb_host_op("py_as_double"), 1);
     return __wb_pop_float();
 }
 inline double PyLong_AsDouble(PyObject* object) { return PyFloat_AsDouble(object); }
@@ -448,40 +448,40 @@ inline PyObject* __wb_python_arithmetic(const char* operation, PyObject* a, PyOb
     __wb_push_c_string(operation);
     __wb::py_put(a);
     __wb::py_put(b);
-    return __wb::py_object("workbench::py_arithmetic", 3);
+    return __wb::py_object(__wb_host_op("py_arithmetic"), 3);
 }
 inline PyObject* PyNumber_Add(PyObject* a, PyObject* b) { return __wb_python_arithmetic("+", a, b); }
 inline PyObject* PyNumber_Subtract(PyObject* a, PyObject* b) { return __wb_python_arithmetic("-", a, b); }
 inline PyObject* PyNumber_Multiply(PyObject* a, PyObject* b) { return __wb_python_arithmetic("*", a, b); }
 inline PyObject* PyNumber_TrueDivide(PyObject* a, PyObject* b) { return __wb_python_arithmetic("/", a, b); }
-inline PyObject* PyNumber_Long(PyObject* object) { return __wb::py_object_of("workbench::py_to_int", object); }
-inline PyObject* PyNumber_Index(PyObject* object) { return __wb::py_object_of("workbench::py_to_index", object); }
-inline PyObject* PyNumber_Float(PyObject* object) { return __wb::py_object_of("workbench::py_to_float", object); }
+inline PyObject* PyNumber_Long(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_to_int"), object); }
+inline PyObject* PyNumber_Index(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_to_index"), object); }
+inline PyObject* PyNumber_Float(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_to_float"), object); }
 inline Py_ssize_t PyNumber_AsSsize_t(PyObject* object, PyObject*) { return PyLong_AsSsize_t(PyNumber_Index(object)); }
 
 // Texts and bytes.
 inline PyObject* PyUnicode_FromStringAndSize(const char* text, Py_ssize_t size) {
     __wb_push_text(text, size);
-    return __wb::py_object("workbench::py_object", 1);
+    return __wb::py_object(__wb_host_op("py_object"), 1);
 }
 inline PyObject* PyUnicode_FromString(const char* text) {
     __wb_push_c_string(text);
-    return __wb::py_object("workbench::py_object", 1);
+    return __wb::py_object(__wb_host_op("py_object"), 1);
 }
 inline PyObject* PyUnicode_InternFromString(const char* text) { return PyUnicode_FromString(text); }
 inline PyObject* PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char*) { return PyUnicode_FromStringAndSize(text, size); }
 template <typename... A> inline PyObject* PyUnicode_FromFormat(const char* format, A... args) {
     __wb_push_c_string(format);
     (__wb_put_formatted<A>(args), ...);
-    return __wb::py_object("workbench::py_from_format", 1 + sizeof...(A));
+    return __wb::py_object(__wb_host_op("py_from_format"), 1 + sizeof...(A));
 }
 inline const char* PyUnicode_AsUTF8(PyObject* object) {
     __wb::py_put(object);
-    return __wb::py_text("workbench::py_as_text", 1);
+    return __wb::py_text(__wb_host_op("py_as_text"), 1);
 }
 inline const char* PyUnicode_AsUTF8AndSize(PyObject* object, Py_ssize_t* size) {
     __wb::py_put(object);
-    __wb_op("workbench::py_as_text", 1);
+    __wb_run_op(__wb_host_op("py_as_text"), 1);
     if (__wb_top_kind() == 0) {
         __wb_drop();
         if (size != nullptr) *size = -1;
@@ -493,7 +493,7 @@ inline const char* PyUnicode_AsUTF8AndSize(PyObject* object, Py_ssize_t* size) {
 inline Py_ssize_t __wb_python_size(const PyObject* object, long kind) {
     __wb::py_put(object);
     __wb_push_int(kind);
-    return __wb::py_number("workbench::py_size", 2);
+    return __wb::py_number(__wb_host_op("py_size"), 2);
 }
 inline Py_ssize_t PyUnicode_GetLength(PyObject* object) { return __wb_python_size(object, 4); }
 inline Py_ssize_t PyUnicode_GET_LENGTH(PyObject* object) { return __wb_python_size(object, 4); }
@@ -501,12 +501,12 @@ inline PyObject* PyUnicode_Concat(PyObject* a, PyObject* b) { return __wb_python
 inline int PyUnicode_CompareWithASCIIString(PyObject* object, const char* text) {
     __wb::py_put(object);
     __wb_push_c_string(text);
-    return (int)__wb::py_number("workbench::py_compare_text", 2);
+    return (int)__wb::py_number(__wb_host_op("py_compare_text"), 2);
 }
-inline PyObject* PyUnicode_AsUTF8String(PyObject* object) { return __wb::py_object_of("workbench::py_to_bytes", object); }
+inline PyObject* PyUnicode_AsUTF8String(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_to_bytes"), object); }
 inline PyObject* PyBytes_FromStringAndSize(const char* text, Py_ssize_t size) {
     __wb_push_blob(text, size);
-    return __wb::py_object("workbench::py_bytes", 1);
+    return __wb::py_object(__wb_host_op("py_bytes"), 1);
 }
 inline PyObject* PyBytes_FromString(const char* text) {
     Py_ssize_t size = 0;
@@ -522,7 +522,7 @@ inline char* PyBytes_AsString(PyObject* object) {
     for (Py_ssize_t i = 0; i < size; ++i) {
         __wb::py_put(object);
         __wb_push_int(i);
-        text[i] = (char)__wb::py_number("workbench::py_byte", 2);
+        text[i] = (char)__wb::py_number(__wb_host_op("py_byte"), 2);
     }
     text[size] = 0;
     return text;
@@ -533,20 +533,20 @@ inline char* PyBytes_AS_STRING(PyObject* object) { return PyBytes_AsString(objec
 inline PyObject* __wb_python_new(long kind, Py_ssize_t size) {
     __wb_push_int(kind);
     __wb_push_int(size);
-    return __wb::py_object("workbench::py_new", 2);
+    return __wb::py_object(__wb_host_op("py_new"), 2);
 }
 inline PyObject* __wb_python_get(PyObject* object, long kind, Py_ssize_t i) {
     __wb::py_put(object);
     __wb_push_int(kind);
     __wb_push_int(i);
-    return __wb::py_object("workbench::py_get", 3);
+    return __wb::py_object(__wb_host_op("py_get"), 3);
 }
 inline int __wb_python_set(PyObject* object, long kind, Py_ssize_t i, PyObject* value) {
     __wb::py_put(object);
     __wb_push_int(kind);
     __wb_push_int(i);
     __wb::py_put(value);
-    return (int)__wb::py_number("workbench::py_set", 4);
+    return (int)__wb::py_number(__wb_host_op("py_set"), 4);
 }
 inline PyObject* PyList_New(Py_ssize_t size) { return __wb_python_new(6, size); }
 inline Py_ssize_t PyList_Size(PyObject* list) { return __wb_python_size(list, 6); }
@@ -569,34 +569,34 @@ inline void PyList_SET_ITEM(PyObject* list, Py_ssize_t i, PyObject* value) {
 inline int PyList_Append(PyObject* list, PyObject* value) {
     __wb::py_put(list);
     __wb::py_put(value);
-    return (int)__wb::py_number("workbench::py_append", 2);
+    return (int)__wb::py_number(__wb_host_op("py_append"), 2);
 }
 inline int PyList_Insert(PyObject* list, Py_ssize_t i, PyObject* value) {
     __wb::py_put(list);
     __wb_push_int(i);
     __wb::py_put(value);
-    return (int)__wb::py_number("workbench::py_insert", 3);
+    return (int)__wb::py_number(__wb_host_op("py_insert"), 3);
 }
-inline int PyList_Reverse(PyObject* list) { return (int)__wb::py_number_of("workbench::py_reverse", list); }
-inline int PyList_Sort(PyObject* list) { return (int)__wb::py_number_of("workbench::py_sort", list); }
+inline int PyList_Reverse(PyObject* list) { return (int)__wb::py_number_of(__wb_host_op("py_reverse"), list); }
+inline int PyList_Sort(PyObject* list) { return (int)__wb::py_number_of(__wb_host_op("py_sort"), list); }
 inline PyObject* __wb_python_slice(PyObject* object, long kind, Py_ssize_t low, Py_ssize_t high) {
     __wb::py_put(object);
     __wb_push_int(kind);
     __wb_push_int(low);
     __wb_push_int(high);
-    return __wb::py_object("workbench::py_slice", 4);
+    return __wb::py_object(__wb_host_op("py_slice"), 4);
 }
 inline PyObject* PyList_GetSlice(PyObject* list, Py_ssize_t low, Py_ssize_t high) { return __wb_python_slice(list, 6, low, high); }
 inline PyObject* PyTuple_GetSlice(PyObject* tuple, Py_ssize_t low, Py_ssize_t high) { return __wb_python_slice(tuple, 7, low, high); }
 inline PyObject* PySequence_Tuple(PyObject* object) {
     __wb::py_put(object);
     __wb_push_int(7);
-    return __wb::py_object("workbench::py_to_sequence", 2);
+    return __wb::py_object(__wb_host_op("py_to_sequence"), 2);
 }
 inline PyObject* PySequence_List(PyObject* object) {
     __wb::py_put(object);
     __wb_push_int(6);
-    return __wb::py_object("workbench::py_to_sequence", 2);
+    return __wb::py_object(__wb_host_op("py_to_sequence"), 2);
 }
 inline PyObject* PyList_AsTuple(PyObject* list) { return PySequence_Tuple(list); }
 inline PyObject* PyTuple_New(Py_ssize_t size) { return __wb_python_new(7, size); }
@@ -634,7 +634,7 @@ inline int PySequence_SetItem(PyObject* object, Py_ssize_t i, PyObject* value) {
 inline PyObject* PySequence_Fast(PyObject* object, const char* message) {
     __wb::py_put(object);
     __wb_push_c_string(message);
-    return __wb::py_object("workbench::py_fast", 2);
+    return __wb::py_object(__wb_host_op("py_fast"), 2);
 }
 inline Py_ssize_t PySequence_Fast_GET_SIZE(PyObject* object) {
     Py_ssize_t size = PyObject_Size(object);
@@ -649,15 +649,15 @@ inline PyObject* PySequence_Fast_GET_ITEM(PyObject* object, Py_ssize_t i) {
 inline int PySequence_Contains(PyObject* object, PyObject* value) {
     __wb::py_put(object);
     __wb::py_put(value);
-    return (int)__wb::py_number("workbench::py_contains", 2);
+    return (int)__wb::py_number(__wb_host_op("py_contains"), 2);
 }
 inline PyObject* PyObject_GetItem(PyObject* object, PyObject* key) {
     __wb::py_put(object);
     __wb::py_put(key);
-    return __wb::py_object("workbench::py_item", 2);
+    return __wb::py_object(__wb_host_op("py_item"), 2);
 }
-inline PyObject* PyObject_GetIter(PyObject* object) { return __wb::py_object_of("workbench::py_iter", object); }
-inline PyObject* PyIter_Next(PyObject* iterator) { return __wb::py_object_of("workbench::py_next", iterator); }
+inline PyObject* PyObject_GetIter(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_iter"), object); }
+inline PyObject* PyIter_Next(PyObject* iterator) { return __wb::py_object_of(__wb_host_op("py_next"), iterator); }
 
 // Dictionaries.
 inline PyObject* PyDict_New() { return __wb_python_new(8, 0); }
@@ -667,7 +667,7 @@ inline int PyDict_SetItem(PyObject* dict, PyObject* key, PyObject* value) {
     __wb::py_put(dict);
     __wb::py_put(key);
     __wb::py_put(value);
-    return (int)__wb::py_number("workbench::py_dict_set", 3);
+    return (int)__wb::py_number(__wb_host_op("py_dict_set"), 3);
 }
 inline int PyDict_SetItemString(PyObject* dict, const char* key, PyObject* value) {
     return PyDict_SetItem(dict, PyUnicode_FromString(key), value);
@@ -675,7 +675,7 @@ inline int PyDict_SetItemString(PyObject* dict, const char* key, PyObject* value
 inline PyObject* PyDict_GetItemWithError(PyObject* dict, PyObject* key) {
     __wb::py_put(dict);
     __wb::py_put(key);
-    return __wb::py_object("workbench::py_dict_get", 2);
+    return __wb::py_object(__wb_host_op("py_dict_get"), 2);
 }
 inline PyObject* PyDict_GetItem(PyObject* dict, PyObject* key) { return PyDict_GetItemWithError(dict, key); }
 inline PyObject* PyDict_GetItemString(PyObject* dict, const char* key) {
@@ -684,19 +684,19 @@ inline PyObject* PyDict_GetItemString(PyObject* dict, const char* key) {
 inline int PyDict_Contains(PyObject* dict, PyObject* key) {
     __wb::py_put(dict);
     __wb::py_put(key);
-    return (int)__wb::py_number("workbench::py_dict_contains", 2);
+    return (int)__wb::py_number(__wb_host_op("py_dict_contains"), 2);
 }
 inline int PyDict_ContainsString(PyObject* dict, const char* key) { return PyDict_Contains(dict, PyUnicode_FromString(key)); }
 inline int PyDict_DelItem(PyObject* dict, PyObject* key) {
     __wb::py_put(dict);
     __wb::py_put(key);
-    return (int)__wb::py_number("workbench::py_dict_delete", 2);
+    return (int)__wb::py_number(__wb_host_op("py_dict_delete"), 2);
 }
 inline int PyDict_DelItemString(PyObject* dict, const char* key) { return PyDict_DelItem(dict, PyUnicode_FromString(key)); }
 inline PyObject* __wb_python_entries(PyObject* dict, long what) {
     __wb::py_put(dict);
     __wb_push_int(what);
-    return __wb::py_object("workbench::py_dict_entries", 2);
+    return __wb::py_object(__wb_host_op("py_dict_entries"), 2);
 }
 inline PyObject* PyDict_Keys(PyObject* dict) { return __wb_python_entries(dict, 0); }
 inline PyObject* PyDict_Values(PyObject* dict) { return __wb_python_entries(dict, 1); }
@@ -705,7 +705,7 @@ inline PyObject* PyDict_Copy(PyObject* dict) { return __wb_python_entries(dict, 
 inline int PyDict_Next(PyObject* dict, Py_ssize_t* at, PyObject** key, PyObject** value) {
     __wb::py_put(dict);
     __wb_push_int(*at);
-    __wb_op("workbench::py_dict_next", 2);
+    __wb_run_op(__wb_host_op("py_dict_next"), 2);
     if (__wb_top_kind() != 6) {
         __wb_drop();
         return 0;
@@ -720,18 +720,18 @@ inline int PyDict_Next(PyObject* dict, Py_ssize_t* at, PyObject** key, PyObject*
 }
 
 // Any object.
-inline int PyObject_IsTrue(PyObject* object) { return (int)__wb::py_number_of("workbench::py_truth", object); }
+inline int PyObject_IsTrue(PyObject* object) { return (int)__wb::py_number_of(__wb_host_op("py_truth"), object); }
 inline int PyObject_Not(PyObject* object) {
     int truth = PyObject_IsTrue(object);
     return truth < 0 ? truth : !truth;
 }
-inline PyObject* PyObject_Repr(PyObject* object) { return __wb::py_object_of("workbench::py_repr", object); }
-inline PyObject* PyObject_Str(PyObject* object) { return __wb::py_object_of("workbench::py_str", object); }
+inline PyObject* PyObject_Repr(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_repr"), object); }
+inline PyObject* PyObject_Str(PyObject* object) { return __wb::py_object_of(__wb_host_op("py_str"), object); }
 inline int PyObject_RichCompareBool(PyObject* a, PyObject* b, int operation) {
     __wb::py_put(a);
     __wb::py_put(b);
     __wb_push_int(operation);
-    return (int)__wb::py_number("workbench::py_compare", 3);
+    return (int)__wb::py_number(__wb_host_op("py_compare"), 3);
 }
 inline PyObject* PyObject_RichCompare(PyObject* a, PyObject* b, int operation) {
     int result = PyObject_RichCompareBool(a, b, operation);
@@ -754,7 +754,7 @@ template <typename... A> inline int PyArg_ParseTuple(PyObject* args, const char*
     __wb_push_none();
     __wb_push_c_string(format);
     (__wb::py_put_slot<A>(places), ...);
-    __wb_op("workbench::py_parse", 4 + 2 * sizeof...(A));
+    __wb_run_op(__wb_host_op("py_parse"), 4 + 2 * sizeof...(A));
     return __wb::py_store_all(places...);
 }
 template <typename... A> inline int PyArg_Parse(PyObject* arg, const char* format, A... places) {
@@ -763,7 +763,7 @@ template <typename... A> inline int PyArg_Parse(PyObject* arg, const char* forma
     __wb_push_none();
     __wb_push_c_string(format);
     (__wb::py_put_slot<A>(places), ...);
-    __wb_op("workbench::py_parse", 4 + 2 * sizeof...(A));
+    __wb_run_op(__wb_host_op("py_parse"), 4 + 2 * sizeof...(A));
     return __wb::py_store_all(places...);
 }
 template <typename K, typename... A>
@@ -775,7 +775,7 @@ inline int PyArg_ParseTupleAndKeywords(PyObject* args, PyObject* keywords, const
     __wb_push_list(n);
     __wb_push_c_string(format);
     (__wb::py_put_slot<A>(places), ...);
-    __wb_op("workbench::py_parse", 4 + 2 * sizeof...(A));
+    __wb_run_op(__wb_host_op("py_parse"), 4 + 2 * sizeof...(A));
     return __wb::py_store_all(places...);
 }
 template <typename... A>
@@ -786,13 +786,13 @@ inline int PyArg_UnpackTuple(PyObject* args, const char* name, Py_ssize_t low, P
     __wb_push_int(low);
     __wb_push_int(high);
     (__wb::py_put_slot<A>(places), ...);
-    __wb_op("workbench::py_unpack", 4 + 2 * sizeof...(A));
+    __wb_run_op(__wb_host_op("py_unpack"), 4 + 2 * sizeof...(A));
     return __wb::py_store_all(places...);
 }
 template <typename... A> inline PyObject* Py_BuildValue(const char* format, A... args) {
     __wb_push_c_string(format);
     (__wb_put_formatted<A>(args), ...);
-    return __wb::py_object("workbench::py_build", 1 + sizeof...(A));
+    return __wb::py_object(__wb_host_op("py_build"), 1 + sizeof...(A));
 }
 
 // Memory is the call's.

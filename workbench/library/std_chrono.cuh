@@ -1,11 +1,11 @@
 // Durations and clocks, for host code. One source of time is enough: nanoseconds since 1970 by a clock that never goes back.
 inline long long __wb_nanoseconds() {
-    __wb_op("workbench::nanoseconds", 0);
+    __wb_run_op(__wb_host_op("nanoseconds"), 0);
     return __wb::Value<int64_t>::get();
 }
 inline void __wb_sleep(long long nanoseconds) {
     __wb_push_int(nanoseconds);
-    __wb_op("workbench::sleep", 1);
+    __wb_run_op(__wb_host_op("sleep"), 1);
     __wb_drop();
 }
 

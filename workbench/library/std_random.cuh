@@ -148,7 +148,7 @@ class random_device {
 public:
     using result_type = unsigned;
     random_device() {
-        __wb_op("workbench::entropy", 0);
+        __wb_run_op(__wb_host_op("entropy"), 0);
         __wb_unforeseen ^= (unsigned long)__wb::Value<int64_t>::get();
     }
     explicit random_device(const string&) : random_device() {}

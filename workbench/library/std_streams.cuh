@@ -157,7 +157,7 @@ protected:
         __wb_push_c_string(format);
         if (kind != floatfield) __wb_push_int(precision_ < 0 ? 6 : precision_);
         __wb_push_float(value);
-        __wb_op("workbench::format", kind != floatfield ? 3 : 2);
+        __wb_run_op(__wb_host_op("format"), kind != floatfield ? 3 : 2);
         size_t size = __wb_text_size();
         const char* text = (const char*)__wb_pop_text();
         bool sign = text[0] == '-' || text[0] == '+';
@@ -223,7 +223,7 @@ public:
             __wb_show((long)value);
         } else {
             __wb::Value<U>::put(value);
-            __wb_op("workbench::streamed", 1);
+            __wb_run_op(__wb_host_op("streamed"), 1);
             string text = __wb::Value<string>::get();
             write(text.data(), text.size());
         }
@@ -325,7 +325,7 @@ public:
             if (!digits || !isdigit(taken.back() == '.' ? '0' : taken.back())) return setstate(failbit);
             __wb_push_text(taken.data() + (taken[0] == '+'), taken.size() - (taken[0] == '+'));
             __wb_push_bool(is_same_v<T, float>);
-            __wb_op("workbench::number", 2);
+            __wb_run_op(__wb_host_op("number"), 2);
             double read = __wb_pop_float();
             value = (T)read;
             if (read - read != 0) {

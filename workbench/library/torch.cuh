@@ -192,7 +192,7 @@ struct Device {
     bool is_meta() const { return type_ == DeviceType::Meta; }
     std::string str() const {
         __wb_push_device((int64_t)type_, index_);
-        __wb_op("workbench::to_string", 1);
+        __wb_run_op(__wb_host_op("to_string"), 1);
         return __wb::Value<std::string>::get();
     }
     bool operator==(const Device& other) const { return type_ == other.type_ && index_ == other.index_; }
@@ -433,7 +433,7 @@ public:
         return MemoryFormat::Contiguous;
     }
     bool is_floating_point() const { return c10::isFloatingType(scalar_type()); }
-    bool requires_grad() const { return __wb::op<bool>("workbench::requires_grad", *this); }
+    bool requires_grad() const { return __wb::run<bool>(__wb_host_op("requires_grad"), *this); }
     bool is_sparse() const { return false; }
     Layout layout() const { return Layout::Strided; }
     int64_t element_size() const { return c10::elementSize(scalar_type()); }
@@ -461,7 +461,7 @@ public:
     template <typename D = void> auto tcm_accessor() const { return __wb::Tcm<D>(*this); }
     template <typename D = void> auto get_accessor_coherence_policy() const { return __wb::Coherence<D>::get(*this); }
     template <typename P> void set_accessor_coherence_policy(P policy) const {
-        __wb::op<bool>("workbench::set_coherence", *this, (int64_t)policy);
+        __wb::run<bool>(__wb_host_op("set_coherence"), *this, (int64_t)policy);
     }
 
     // With the channels, which are dimension 1, last, and back.
@@ -489,9 +489,9 @@ public:
         Tensor copy = clone();
         return format == MemoryFormat::Preserve ? copy : copy.contiguous(format);
     }
-    Tensor detach() const { return __wb::op<Tensor>("workbench::detach", *this); }
+    Tensor detach() const { return __wb::run<Tensor>(__wb_host_op("detach"), *this); }
     Tensor& detach_() const {
-        __wb::op<bool>("workbench::detach_", *this);
+        __wb::run<bool>(__wb_host_op("detach_"), *this);
         return *(Tensor*)this;
     }
     Tensor variable_data() const { return detach(); }
@@ -735,7 +735,7 @@ public:
         return true;
     }
     Tensor& set_requires_grad(bool requires_grad) const {
-        __wb::op<bool>("workbench::set_requires_grad", *this, requires_grad);
+        __wb::run<bool>(__wb_host_op("set_requires_grad"), *this, requires_grad);
         return *(Tensor*)this;
     }
     Tensor& requires_grad_(bool requires_grad = true) const { return set_requires_grad(requires_grad); }
@@ -1003,9 +1003,9 @@ enum Reduction { None = 0, Mean = 1, Sum = 2, END = 3 };
 #define __WB_GUARD(name, what, ...) \
     struct name { \
         bool before; \
-        name(__VA_ARGS__) : before(__wb::op<bool>("workbench::set_" what, what[0] == 'b')) {} \
+        name(__VA_ARGS__) : before(__wb::run<bool>(__wb_host_op("set_" what), what[0] == 'b')) {} \
         name(const name&) = delete; \
-        ~name() { __wb::op<bool>("workbench::set_" what, before); } \
+        ~name() { __wb::run<bool>(__wb_host_op("set_" what), before); } \
     };
 __WB_GUARD(NoGradGuard, "grad_mode")
 __WB_GUARD(AutoDispatchBelowADInplaceOrView, "below_autograd")
@@ -1222,12 +1222,12 @@ inline int64_t elementSize(ScalarType t) {
 inline ScalarType typeMetaToScalarType(TypeMeta t) { return t.type; }
 inline std::string toString(ScalarType t) {
     __wb_push_dtype((int64_t)t);
-    __wb_op("workbench::to_string", 1);
+    __wb_run_op(__wb_host_op("to_string"), 1);
     return __wb::Value<std::string>::get();
 }
 template <typename... A> inline std::string str(A... args) {
     (__wb::Value<A>::put(args), ...);
-    __wb_op("workbench::join", sizeof...(A));
+    __wb_run_op(__wb_host_op("join"), sizeof...(A));
     return __wb::Value<std::string>::get();
 }
 template <ScalarType> struct ScalarTypeToCPPType;
@@ -1318,11 +1318,11 @@ template <typename F> inline F wrap_pybind_function(F f) { return f; }
 template <typename F> inline F wrap_pybind_function_no_gil(F f) { return f; }
 struct InferenceMode {
     bool before;
-    explicit InferenceMode(bool on = true) : before(__wb::op<bool>("workbench::grad_mode")) {
-        if (on) __wb::op<bool>("workbench::set_grad_mode", false);
+    explicit InferenceMode(bool on = true) : before(__wb::run<bool>(__wb_host_op("grad_mode"))) {
+        if (on) __wb::run<bool>(__wb_host_op("set_grad_mode"), false);
     }
     InferenceMode(const InferenceMode&) = delete;
-    ~InferenceMode() { __wb::op<bool>("workbench::set_grad_mode", before); }
+    ~InferenceMode() { __wb::run<bool>(__wb_host_op("set_grad_mode"), before); }
 };
 }
 
@@ -1340,7 +1340,7 @@ template <typename T> struct Value;
         static void put(type value) { \
             __wb_push_int((int64_t)value); \
             if constexpr (sizeof(type) == 8 && (type)-1 > (type)0) { \
-                if (value > (type)0x7fffffffffffffff) __wb_op("workbench::unsigned", 1); \
+                if (value > (type)0x7fffffffffffffff) __wb_run_op(__wb_host_op("unsigned"), 1); \
             } \
         } \
         static type get() { \
@@ -1553,7 +1553,7 @@ template <typename T> struct Value<std::set<T>> {
     static void put(const std::set<T>& value) {
         for (const T& one : value) Value<T>::put(one);
         __wb_push_list(value.size());
-        __wb_op("workbench::set", 1);
+        __wb_run_op(__wb_host_op("set"), 1);
     }
     static std::set<T> get() {
         int64_t n = __wb_pop_list();
@@ -1594,7 +1594,7 @@ template <typename... A> inline void fail(int64_t kind, const char* condition, A
 
 template <typename... A> inline void warn(A... args) {
     (Value<A>::put(args), ...);
-    __wb_op("workbench::warn", sizeof...(A));
+    __wb_run_op(__wb_host_op("warn"), sizeof...(A));
     __wb_drop();
 }
 template <typename... A> inline void fail_internal(const char* condition, const char* file, int64_t line, A... args) {
@@ -1629,6 +1629,11 @@ inline void fail_compare(const char* left, const char* right, const char* sign, 
 template <typename R, typename... A> inline R op(const char* name, const A&... args) {
     (Value<A>::put(args), ...);
     __wb_op(name, sizeof...(A));
+    return Value<R>::get();
+}
+template <typename R, typename... A> inline R run(long host_op, const A&... args) {
+    (Value<A>::put(args), ...);
+    __wb_run_op(host_op, sizeof...(A));
     return Value<R>::get();
 }
 
@@ -1666,7 +1671,7 @@ template <typename F> inline void define(const char* kind, const char* name, F f
 }
 template <typename F> inline void expose(const char* name, F f) {
     define("exposed", name, f);
-    __wb_op("workbench::define", 5);
+    __wb_run_op(__wb_host_op("define"), 5);
 }
 
 }
@@ -1701,7 +1706,7 @@ template <typename... Args> constexpr __wb_overload<Args...> overload_cast{};
 struct doc_ {
     void operator=(const char* text) const {
         __wb_push_c_string(text);
-        __wb_op("workbench::doc", 1);
+        __wb_run_op(__wb_host_op("doc"), 1);
         __wb_drop();
     }
 };
@@ -1710,7 +1715,7 @@ struct attr_ {
     template <typename T> void operator=(const T& value) const {
         __wb_push_c_string(name);
         __wb::Value<std::decay_t<T>>::put(value);
-        __wb_op("workbench::attr", 2);
+        __wb_run_op(__wb_host_op("attr"), 2);
         __wb_drop();
     }
 };
@@ -1734,7 +1739,7 @@ __WB_ERROR(cast_error, 0)
 struct error_already_set : std::runtime_error {
     static constexpr int __wb_kind = 0;
     error_already_set() : std::runtime_error("Internal error: pybind11::error_already_set called while Python error indicator not set.") {
-        __wb_op("workbench::py_check", 0);
+        __wb_run_op(__wb_host_op("py_check"), 0);
         __wb_drop();
     }
     explicit error_already_set(const std::string& what) : std::runtime_error(what) {}
@@ -1749,12 +1754,12 @@ struct module_ {
         if constexpr (__wb_is_class(*(F*)nullptr)) __wb::define("module", name, +f);
         else __wb::define("module", name, f);
         (__wb::Value<E>::put(extra), ...);
-        __wb_op("workbench::define", 5 + sizeof...(E));
+        __wb_run_op(__wb_host_op("define"), 5 + sizeof...(E));
         return *this;
     }
     template <typename T = object> static T import(const char* name) {
         __wb_push_c_string(name);
-        return T(__wb::py_object("workbench::py_import", 1));
+        return T(__wb::py_object(__wb_host_op("py_import"), 1));
     }
     attr_ attr(const char* name) { return attr_{name}; }
     doc_ doc() { return doc_(); }

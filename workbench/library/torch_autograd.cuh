@@ -4,12 +4,12 @@ namespace c10 {
 
 // Whether operations are recorded.
 struct GradMode {
-    static bool is_enabled() { return __wb::op<bool>("workbench::grad_mode"); }
-    static void set_enabled(bool enabled) { __wb::op<bool>("workbench::set_grad_mode", enabled); }
+    static bool is_enabled() { return __wb::run<bool>(__wb_host_op("grad_mode")); }
+    static void set_enabled(bool enabled) { __wb::run<bool>(__wb_host_op("set_grad_mode"), enabled); }
 };
 struct AutoGradMode {
     bool before;
-    AutoGradMode(bool enabled) : before(__wb::op<bool>("workbench::set_grad_mode", enabled)) {}
+    AutoGradMode(bool enabled) : before(__wb::run<bool>(__wb_host_op("set_grad_mode"), enabled)) {}
     AutoGradMode(const AutoGradMode&) = delete;
     ~AutoGradMode() { GradMode::set_enabled(before); }
 };
@@ -90,7 +90,7 @@ template <typename T> struct Function {
     template <typename... A> static auto apply(A&&... args) {
         int64_t n = (int64_t(0) + ... + __wb_note(args));
         __wb_push_list(n);
-        __wb_op("workbench::function_begin", 1);
+        __wb_run_op(__wb_host_op("function_begin"), 1);
         auto* context = new AutogradContext();
         const bool recorded = __wb_top_kind() != 0;
         if (recorded) context->__wb_needs(__wb::Value<std::vector<bool>>::get());
@@ -98,7 +98,7 @@ template <typename T> struct Function {
         auto result = T::forward(context, std::forward<A>(args)...);
         using R = decltype(result);
         if (!recorded) {
-            __wb_op("workbench::function_end", 0);
+            __wb_run_op(__wb_host_op("function_leave"), 0);
             __wb_drop();
             delete context;
             return result;
@@ -115,7 +115,7 @@ template <typename T> struct Function {
             __wb::fail(0, "", "torch::autograd::Function: forward gives a Tensor or a list of tensors");
         }
         context->__wb_put();
-        __wb_op("workbench::function_end", 6);
+        __wb_run_op(__wb_host_op("function_end"), 6);
         if constexpr (std::is_same_v<R, variable_list>) {
             return __wb::Value<variable_list>::get();
         } else if constexpr (std::is_same_v<R, at::Tensor>) {

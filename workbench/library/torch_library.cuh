@@ -159,7 +159,7 @@ class Library {
         __wb_push_c_string(key);
     }
     Library& end(int64_t parts) {
-        __wb_op("workbench::library", 5 + parts);
+        __wb_run_op(__wb_host_op("library"), 5 + parts);
         __wb_drop();
         return *this;
     }
@@ -270,7 +270,7 @@ public:
         __wb_push_c_string(name_);
         __wb_push_c_string(overload_);
         (__wb::Value<std::remove_cv_t<std::remove_reference_t<A>>>::put(args), ...);
-        __wb_op("workbench::call", 2 + sizeof...(A));
+        __wb_run_op(__wb_host_op("call"), 2 + sizeof...(A));
         if constexpr (std::is_void_v<R>) __wb_drop();
         else return __wb::Value<std::remove_cv_t<std::remove_reference_t<R>>>::get();
     }

@@ -1,5 +1,6 @@
 //! A call of host code: its values, its tensors, its memory.
 
+mod host_ops;
 mod memory;
 mod operands;
 pub mod recording;
@@ -8,26 +9,25 @@ mod tensors;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use self::operands::Operands;
 use self::recording::Recording;
 use self::tape::Tape;
 use super::array::{Answer, DeviceTag, HostTensor};
-use super::exceptions::{ENDS, Exceptions, PYTHON, WHOSE};
-use super::export::{Export, Inferred, LibraryEntry, LibraryLine, Names, Objects, Registration};
-use super::format;
+use super::exceptions::{ENDS, Exceptions, WHOSE};
+use super::export::{Export, LibraryEntry, Names};
+use super::fit::unfit;
 use super::neuron::{Core, Neuron};
 use super::notes::Notes;
-use super::python::{Python, Surroundings};
+use super::python::Python;
 use super::refusal::Refusals;
 use super::value::{Value, of_torch_number, torch_number};
 use super::{room, work};
 use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
-use crate::ir::{FuncId, Service};
+use crate::ir::{FuncId, HostOp, Service};
 use crate::runtime::{Error, Report};
 use crate::source::{FileId, Span};
 
@@ -293,7 +293,7 @@ impl Host for Call<'_> {
 
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised> {
         // What takes long between two looks at the clock of the code itself.
-        if matches!(service, Service::Op | Service::Alloc) {
+        if matches!(service, Service::Op | Service::RunOp | Service::Alloc) {
             self.poll()?;
         }
         if let (Service::AllowShared, [Word::Memory(kernel), Word::Int(bytes)]) = (service, operands) {
@@ -559,31 +559,24 @@ impl CallState {
             }
             Service::Op => {
                 // What is taken next is its result, not an argument.
-                let argument = self.argument.take();
+                self.argument = None;
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
-                // One of pybind11's objects.
-                if let ("workbench::py_expect", [value, Value::Text(wanted), Value::Int(_)]) = (&*name, args.as_slice())
-                    && !value.is_object_of(wanted)
-                {
-                    self.argument = argument;
-                    return Err(self.misfit(value, wanted));
-                }
                 if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
                     // No handler of the text's knows what to do about that.
                     self.exceptions.raise(ENDS);
                     return Err((Exception::Runtime, needs_values(&name)));
                 }
-                let value = match name.strip_prefix("workbench::") {
-                    Some("call") => self.dispatch(args, limits)?,
-                    Some(own) => self.runtime_op(own, args, limits.shapes_only).inspect_err(|_| {
-                        if own.starts_with("py_") {
-                            let ends = self.python.as_ref().is_some_and(|python| python.ends_call);
-                            self.exceptions.raise(if ends { ENDS } else { PYTHON });
-                        }
-                    })?,
-                    None => self.operate(&name, args)?,
+                let value = self.operate(&name, args)?;
+                self.push(value)
+            }
+            Service::RunOp => {
+                let argument = self.argument.take();
+                let args = self.take(given.int(1))?;
+                let Some(op) = HostOp::of_number(given.int(0)) else {
+                    return Err((Exception::Runtime, format!("the run time has no operation {}", given.int(0))));
                 };
+                let value = self.run_op(op, args, argument, limits)?;
                 self.push(value)
             }
             Service::Raise => {
@@ -688,7 +681,7 @@ impl CallState {
         let rest = args.split_off(args.len().min(2));
         let (name, overload) = match args.as_slice() {
             [Value::Text(name), Value::Text(overload)] => (name.clone(), overload.clone()),
-            _ => return Err((Exception::Runtime, "an operator is called without a name".to_owned())),
+            _ => return unfit(HostOp::Call, &args),
         };
         let Some(dispatcher) = DISPATCHER.get() else {
             return Err((Exception::Runtime, format!("Could not find schema for {name}.{overload}.")));
@@ -708,171 +701,5 @@ impl CallState {
         self.output.0.extend(report.output.into_iter().take(room));
         let room = MAX_WARNINGS.saturating_sub(self.warnings.len());
         self.warnings.extend(report.warnings.into_iter().take(room));
-    }
-
-    /// Operations that are the run time's own.
-    fn runtime_op(&mut self, name: &str, args: Vec<Value>, shapes_only: bool) -> Answer<Value> {
-        if let Some(answer) = self.neuron.run(name, &args) {
-            return answer;
-        }
-        if let ("failed", [Value::Int(code)]) = (name, args.as_slice()) {
-            // What a service has said of it, or CUDA's words.
-            self.told = Some(self.why.take().unwrap_or_else(|| memory::words(*code)));
-        }
-        if let Some(answer) = self.refusals.run(name, &args) {
-            return Ok(answer);
-        }
-        if let Some(answer) = self.notes.run(name, &args) {
-            return answer;
-        }
-        if let Some(answer) = self.tape.run(name, &args) {
-            return answer;
-        }
-        if let Some(name) = name.strip_prefix("py_") {
-            let function = &*self.names.function;
-            let (registers, exports) = (function.starts_with(Call::REGISTER), &mut self.exports);
-            let around = Surroundings { function, registers, shapes_only, exports };
-            return self.python.get_or_insert_default().run(name, &args, around);
-        }
-        match (name, args.as_slice()) {
-            (
-                "define",
-                [
-                    Value::Text(kind),
-                    Value::Text(name),
-                    Value::Int(wrapper),
-                    Value::Int(function),
-                    Value::Int(arity),
-                    extra @ ..,
-                ],
-            ) => {
-                let registration = match kind.as_str() {
-                    "module" => Registration::Module,
-                    _ => Registration::Exposed,
-                };
-                let (arity, objects) = Objects::of_word(*arity);
-                let mut export = Export {
-                    name: name.clone(),
-                    registration,
-                    doc: String::new(),
-                    arguments: Vec::new(),
-                    positional: None,
-                    arity,
-                    objects,
-                    wrapper: *wrapper,
-                    function: *function,
-                    names: Arc::default(),
-                };
-                for value in extra {
-                    match value {
-                        Value::Text(doc) => export.doc.clone_from(doc),
-                        // `py::kw_only()`
-                        Value::Bool(true) => export.positional = Some(export.arguments.len()),
-                        Value::List(parts) => {
-                            if let [Value::Text(name), default @ ..] = parts.as_slice() {
-                                export.arguments.push((name.clone(), default.first().cloned()));
-                            }
-                        }
-                        _ => {}
-                    }
-                }
-                self.exports.push(export);
-                Ok(Value::None)
-            }
-            (
-                "library",
-                [
-                    Value::Text(what),
-                    Value::Text(kind),
-                    Value::Text(namespace),
-                    Value::Text(text),
-                    Value::Text(key),
-                    rest @ ..,
-                ],
-            ) => {
-                let (mut function, mut inferred) = (None, None);
-                if let [Value::Int(wrapper), Value::Int(pointer), Value::Int(arity), parts @ ..] = rest {
-                    let (arity, objects) = Objects::of_word(*arity);
-                    function = Some(Export {
-                        name: text.split('(').next().unwrap_or("").trim().to_owned(),
-                        registration: Registration::Library(key.clone()),
-                        doc: String::new(),
-                        arguments: Vec::new(),
-                        positional: None,
-                        arity,
-                        objects,
-                        wrapper: *wrapper,
-                        function: *pointer,
-                        names: Arc::default(),
-                    });
-                    inferred = Some(Inferred::of_parts(parts.iter().filter_map(|v| match v {
-                        Value::Text(part) => Some(part.as_str()),
-                        _ => None,
-                    })));
-                }
-                let what = match what.as_str() {
-                    "def" => LibraryLine::Define(text.clone()),
-                    "impl" => LibraryLine::Implement(text.clone()),
-                    "neuron" => LibraryLine::Neuron(text.clone(), kind.clone()),
-                    "entry" => LibraryLine::Entry(text.clone()),
-                    "tensorflow" => LibraryLine::TensorFlow(text.clone(), kind.clone()),
-                    _ => LibraryLine::PythonModule(text.clone()),
-                };
-                self.library.push(LibraryEntry { namespace: namespace.clone(), what, function, inferred });
-                Ok(Value::None)
-            }
-            ("warn", parts) => {
-                if self.warnings.len() < MAX_WARNINGS {
-                    self.warnings.push(parts.iter().map(Value::to_string).collect());
-                }
-                Ok(Value::None)
-            }
-            ("doc", [value]) => {
-                self.exports.push(Export::constant("__doc__", value.clone()));
-                Ok(Value::None)
-            }
-            ("attr", [Value::Text(name), value]) => {
-                self.exports.push(Export::constant(name, value.clone()));
-                Ok(Value::None)
-            }
-            ("time", []) => {
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-                Ok(Value::Int(now.map_or(0, |now| now.as_secs() as i64)))
-            }
-            // `std::random_device`: the seeds of a hash table come from the system.
-            ("entropy", []) => Ok(Value::Int(RandomState::new().hash_one(Instant::now()) as i64)),
-            // Since 1970, by a clock that never goes back.
-            ("nanoseconds", []) => {
-                static START: LazyLock<(SystemTime, Instant)> = LazyLock::new(|| (SystemTime::now(), Instant::now()));
-                let since = START.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + START.1.elapsed();
-                Ok(Value::Int(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)))
-            }
-            // `snprintf(..)`
-            ("format", [Value::Text(format), args @ ..]) => format::c(format, args).map(Value::Text),
-            ("set", [Value::List(all)]) => Ok(Value::Set(all.clone())),
-            // `c10::str(..)`
-            ("join", parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
-            // `std::this_thread::sleep_for(..)`, in nanoseconds: nobody waits for what has only a shape.
-            ("sleep", [Value::Int(time)]) => {
-                if !shapes_only {
-                    work::wait(Duration::from_nanos(u64::try_from(*time).unwrap_or(0)));
-                }
-                Ok(Value::None)
-            }
-            // As a stream writes it.
-            ("streamed", [value]) => Ok(Value::Text(value.to_string())),
-            // `std::stod`, `std::stof`: the nearest number of the type.
-            ("number", [Value::Text(text), Value::Bool(single)]) => Ok(Value::Float(match single {
-                true => text.parse::<f32>().map_or(f64::NAN, f64::from),
-                false => text.parse().unwrap_or(f64::NAN),
-            })),
-            // An integer of more than 63 bits.
-            ("unsigned", [Value::Int(bits)]) => Ok(Value::BigInt((*bits as u64).to_string())),
-            ("to_string", [value]) => Ok(Value::Text(match value {
-                Value::Float(x) => format!("{x:.6}"),
-                other => other.to_string(),
-            })),
-            _ => Err((Exception::Runtime, format!("no operation `workbench::{name}` takes these"))),
-        }
     }
 }

@@ -48,6 +48,7 @@ mod array;
 mod call;
 mod exceptions;
 mod export;
+mod fit;
 pub mod foreign;
 mod format;
 mod neuron;

@@ -5,8 +5,10 @@
 use std::collections::HashMap;
 
 use super::array::{Answer, HostTensor};
+use super::fit::unfit;
 use super::value::Value;
 use crate::back::Exception;
+use crate::ir::HostOp;
 
 /// Bytes of the pool that `tcm_malloc` gives from (NeuronX custom C++ operators' reference: "a 16 KB pool").
 const TCM_BYTES: i64 = 16 << 10;
@@ -49,41 +51,41 @@ fn place(tensor: &HostTensor) -> usize {
 }
 
 impl Neuron {
-    /// Does an operation; `None` for one that is not Neuron's.
-    pub fn run(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        Some(match (name, args) {
-            ("tcm_take", [Value::Int(bytes)]) => {
+    /// Runs an operation.
+    pub fn run(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::TcmTake, [Value::Int(bytes)]) => {
                 let fits = *bytes >= 0 && *bytes <= TCM_BYTES - self.used;
                 self.used += if fits { *bytes } else { 0 };
                 Ok(Value::Bool(fits))
             }
-            ("tcm_hold", [Value::Int(address), Value::Int(bytes)]) => {
+            (HostOp::TcmHold, [Value::Int(address), Value::Int(bytes)]) => {
                 self.held.insert(*address, *bytes);
                 Ok(Value::Bool(true))
             }
-            ("tcm_give", [Value::Int(address)]) => match self.held.remove(address) {
+            (HostOp::TcmGive, [Value::Int(address)]) => match self.held.remove(address) {
                 Some(bytes) => {
                     self.used -= bytes;
                     Ok(Value::Bool(true))
                 }
                 None => wrong("tcm_free: this is no memory of tcm_malloc, or is freed already"),
             },
-            ("stream_open", [Value::Tensor(tensor), Value::Bool(writes)]) => self.open(tensor, *writes),
-            ("stream_close", [Value::Int(number)]) => {
+            (HostOp::StreamOpen, [Value::Tensor(tensor), Value::Bool(writes)]) => self.open(tensor, *writes),
+            (HostOp::StreamClose, [Value::Int(number)]) => {
                 let stream = usize::try_from(*number - 1).ok().and_then(|i| self.streams.get_mut(i));
                 stream.into_iter().for_each(|s| *s = None);
                 Ok(Value::Bool(true))
             }
-            ("coherence", [Value::Tensor(tensor)]) => {
+            (HostOp::Coherence, [Value::Tensor(tensor)]) => {
                 Ok(Value::Int(self.policies.get(&place(tensor)).copied().unwrap_or(COHERENT)))
             }
-            ("set_coherence", [Value::Tensor(tensor), Value::Int(policy)]) => {
+            (HostOp::SetCoherence, [Value::Tensor(tensor), Value::Int(policy)]) => {
                 self.policies.insert(place(tensor), *policy);
                 Ok(Value::Bool(true))
             }
-            ("core", []) => Ok(Value::Int(self.core.as_ref().map_or(0, |c| c.id.into()))),
-            ("cores", []) => Ok(Value::Int(self.core.as_ref().map_or(1, |c| c.count.into()))),
-            ("destination", []) => match self.core.as_ref().and_then(|c| c.destination.clone()) {
+            (HostOp::Core, []) => Ok(Value::Int(self.core.as_ref().map_or(0, |c| c.id.into()))),
+            (HostOp::Cores, []) => Ok(Value::Int(self.core.as_ref().map_or(1, |c| c.count.into()))),
+            (HostOp::Destination, []) => match self.core.as_ref().and_then(|c| c.destination.clone()) {
                 Some(tensor) => {
                     self.has_asked = true;
                     Ok(Value::Tensor(tensor))
@@ -93,8 +95,8 @@ impl Neuron {
                      function gives several tensors",
                 ),
             },
-            _ => return None,
-        })
+            _ => unfit(op, args),
+        }
     }
 
     /// Many readers, or one writer, unless the tensor's policy says that it does not matter.

@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::array::Answer;
+use super::fit::unfit;
 use super::value::Value;
 use crate::back::Exception;
+use crate::ir::HostOp;
 
 /// Most values under one key.
 const MAX_VALUES: usize = 1 << 16;
@@ -19,25 +21,25 @@ const MAX_VALUES: usize = 1 << 16;
 pub struct Notes(Mutex<HashMap<(String, String), Vec<Value>>>);
 
 impl Notes {
-    /// Does an operation; `None` for one that is not of notes.
-    pub(super) fn run(&self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        let [Value::Text(kind), Value::Text(key), values @ ..] = args else { return None };
+    /// Runs an operation.
+    pub(super) fn run(&self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        let [Value::Text(kind), Value::Text(key), values @ ..] = args else { return unfit(op, args) };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (kind.clone(), key.clone());
-        Some(match name {
-            "note" => {
+        match op {
+            HostOp::Note => {
                 all.insert(place, values.to_vec());
                 Ok(Value::None)
             }
-            "note_more" => {
+            HostOp::NoteMore => {
                 let list = all.entry(place).or_default();
                 if list.len() + values.len() > MAX_VALUES {
-                    return Some(Err((Exception::Runtime, format!("too many values are noted for {kind} `{key}`"))));
+                    return Err((Exception::Runtime, format!("too many values are noted for {kind} `{key}`")));
                 }
                 list.extend_from_slice(values);
                 Ok(Value::None)
             }
-            "noted" => match all.get(&place) {
+            HostOp::Noted => match all.get(&place) {
                 Some(list) => Ok(Value::List(list.clone())),
                 None => {
                     let mut known: Vec<&str> = all.keys().filter(|(k, _)| k == kind).map(|(_, n)| n.as_str()).collect();
@@ -46,7 +48,7 @@ impl Notes {
                     Err((Exception::Runtime, format!("there is no {kind} `{key}`; there is: {known}")))
                 }
             },
-            _ => return None,
-        })
+            _ => unfit(op, args),
+        }
     }
 }

@@ -3,9 +3,12 @@
 //!
 //! A grid without blocks is no such error: nothing is left to do.
 
+use super::array::Answer;
+use super::fit::unfit;
 use super::value::Value;
 use crate::back::RawFault;
 use crate::back::cpu::Refusal;
+use crate::ir::HostOp;
 
 /// Those of one call.
 #[derive(Default)]
@@ -30,22 +33,23 @@ impl Refusals {
         self.untold.take()
     }
 
-    /// Does an operation; `None` for one that is not about launches.
-    pub fn run(&mut self, name: &str, args: &[Value]) -> Option<Value> {
-        let resets = match (name, args) {
-            ("last_error", [Value::Bool(resets)]) => resets,
-            // A call of the runtime's that gives its error as well.
-            ("failed", [Value::Int(code)]) => {
-                self.last = i32::try_from(*code).unwrap_or(i32::MAX);
-                return Some(Value::None);
+    /// Runs an operation.
+    pub fn run(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::LastError, [Value::Bool(resets)]) => {
+                self.untold = None;
+                let code = self.last;
+                if *resets {
+                    self.last = 0;
+                }
+                Ok(Value::Int(code.into()))
             }
-            _ => return None,
-        };
-        self.untold = None;
-        let code = self.last;
-        if *resets {
-            self.last = 0;
+            // A call of the runtime's that gives its error as well.
+            (HostOp::Failed, [Value::Int(code)]) => {
+                self.last = i32::try_from(*code).unwrap_or(i32::MAX);
+                Ok(Value::None)
+            }
+            _ => unfit(op, args),
         }
-        Some(Value::Int(code.into()))
     }
 }

@@ -13,7 +13,7 @@ use crate::front::lower::scopes::names::{Callable, Decl};
 use crate::front::lower::{Lowerer, Side};
 use crate::front::types::{self, Num, Ty};
 use crate::ir::service::Kind;
-use crate::ir::{Scalar, Service, Stmt, Value};
+use crate::ir::{HostOp, Scalar, Service, Stmt, Value};
 use crate::source::Span;
 
 /// Beginning of the names of services.
@@ -219,6 +219,9 @@ impl<'a> Lowerer<'a> {
         if name == "launch_kernel" {
             return Some(self.launch_kernel(args, span));
         }
+        if name == "host_op" {
+            return Some(self.host_op(args, span));
+        }
         // What a type is: the argument says which, and is not evaluated.
         let known = match (name, args) {
             ("is_class", [of]) => Some(of.ty.is_struct()),
@@ -268,6 +271,20 @@ impl<'a> Lowerer<'a> {
             Some(Kind::Ptr) => Ty::void().pointer(),
         };
         Some(Typed::value(ty, span, Node::Service(service, converted)))
+    }
+
+    /// `__wb_host_op("name")`: the number of an operation of the run time's own.
+    fn host_op(&mut self, args: &[Typed], span: Span) -> Typed {
+        let name = match args {
+            [Typed { node: Node::Str(name), .. }] => name,
+            _ => "",
+        };
+        let Some(op) = HostOp::find(name) else {
+            let message = format!("the run time has no operation of the name `{name}`");
+            self.report(Diagnostic::error(Code::UnknownName, span, message));
+            return Typed::error(span);
+        };
+        Typed::value(Num::Long, span, Node::Const(crate::ir::Const::Int(Scalar::I64, op as i64)))
     }
 
     /// `__wb_launch_kernel(kernel, grid x, y, z, block x, y, z, bytes, arguments)`

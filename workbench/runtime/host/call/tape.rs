@@ -15,12 +15,14 @@
 use std::collections::HashMap;
 
 use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::fit::unfit;
 use super::super::ops;
 use super::super::ops::gradients::{self, ElementPlaces, Reads};
 use super::super::value::Value;
 use super::CallState;
 use super::recording::Recording;
 use crate::back::Exception;
+use crate::ir::HostOp;
 use crate::runtime::DType;
 
 /// A node of the tape and one of its results.
@@ -353,30 +355,27 @@ impl Tape {
         }
     }
 
-    /// What the library asks by name.
-    pub(super) fn run(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        let set = |place: &mut bool, value: bool| Some(Ok(Value::Bool(std::mem::replace(place, value))));
-        match (name, args) {
-            ("grad_mode", []) => Some(Ok(Value::Bool(self.grad_mode))),
-            ("set_grad_mode", [Value::Bool(on)]) => set(&mut self.grad_mode, *on),
-            ("set_below_autograd", [Value::Bool(on)]) => set(&mut self.below, *on),
-            ("detach", [Value::Tensor(tensor)]) => Some(Ok(Value::Tensor(tensor.clone().numbered(0)))),
-            ("requires_grad", [Value::Tensor(tensor)]) => {
-                Some(Ok(Value::Bool(self.variable(tensor).is_some_and(|v| v.edge.is_some()))))
+    /// Runs an operation.
+    pub(super) fn run(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        let set = |place: &mut bool, value: bool| Ok(Value::Bool(std::mem::replace(place, value)));
+        match (op, args) {
+            (HostOp::GradMode, []) => Ok(Value::Bool(self.grad_mode)),
+            (HostOp::SetGradMode, [Value::Bool(on)]) => set(&mut self.grad_mode, *on),
+            (HostOp::SetBelowAutograd, [Value::Bool(on)]) => set(&mut self.below, *on),
+            (HostOp::Detach, [Value::Tensor(tensor)]) => Ok(Value::Tensor(tensor.clone().numbered(0))),
+            (HostOp::RequiresGrad, [Value::Tensor(tensor)]) => {
+                Ok(Value::Bool(self.variable(tensor).is_some_and(|v| v.edge.is_some())))
             }
-            ("set_requires_grad", [Value::Tensor(tensor), Value::Bool(wanted)]) => {
-                Some(self.set_requires_grad(tensor, *wanted))
+            (HostOp::SetRequiresGrad, [Value::Tensor(tensor), Value::Bool(wanted)]) => {
+                self.set_requires_grad(tensor, *wanted)
             }
-            ("detach_", [Value::Tensor(tensor)]) => {
+            (HostOp::DetachInPlace, [Value::Tensor(tensor)]) => {
                 self.remake(tensor, None);
-                Some(Ok(Value::Bool(false)))
+                Ok(Value::Bool(false))
             }
-            ("requires_grad" | "detach" | "detach_", [Value::None]) => {
-                Some(runtime("an undefined Tensor is used".to_owned()))
-            }
-            ("function_begin", [Value::List(slots)]) => Some(self.begin_function(slots)),
+            (HostOp::FunctionBegin, [Value::List(slots)]) => self.begin_function(slots),
             (
-                "function_end",
+                HostOp::FunctionEnd,
                 [
                     Value::Int(back),
                     Value::List(results),
@@ -387,13 +386,13 @@ impl Tape {
                 ],
             ) => {
                 let [dirty, fixed, saved] = [dirty, fixed, saved].map(tensors_of);
-                Some(self.end_function(*back, results, &dirty, &fixed, &saved, *materialize))
+                self.end_function(*back, results, &dirty, &fixed, &saved, *materialize)
             }
-            ("function_end", []) => {
+            (HostOp::FunctionLeave, []) => {
                 self.land(self.depth() - 1);
-                Some(Ok(Value::None))
+                Ok(Value::None)
             }
-            _ => None,
+            _ => unfit(op, args),
         }
     }
 

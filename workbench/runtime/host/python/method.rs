@@ -2,41 +2,43 @@
 
 use super::super::array::{Answer, DeviceTag};
 use super::super::call::{VALUES, needs_values};
+use super::super::fit::unfit;
 use super::super::foreign::{self, Foreign};
 use super::super::ops;
 use super::super::value::Value;
 use super::{FAILED, NONE, NULL, Object, Python, truth};
 use crate::back::Exception;
+use crate::ir::HostOp;
 
 /// Arguments without names, and names with arguments.
 type Given = (Vec<Value>, Vec<(Value, Value)>);
 
 impl Python {
-    /// Operations on attributes; `None` where it is none.
-    pub(super) fn run_attribute(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        Some(match (name, args) {
-            ("attribute", [Value::Int(handle), Value::Text(name)]) => self.attribute(*handle, name),
-            ("set_attribute", [Value::Int(handle), Value::Text(name), Value::Int(value)]) => {
+    /// Operations on attributes.
+    pub(super) fn run_attribute(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PyAttribute, [Value::Int(handle), Value::Text(name)]) => self.attribute(*handle, name),
+            (HostOp::PySetAttribute, [Value::Int(handle), Value::Text(name), Value::Int(value)]) => {
                 self.set_attribute(*handle, name, *value)
             }
-            ("call", [Value::Int(handle), Value::Int(args), Value::Int(keywords)]) => {
+            (HostOp::PyCall, [Value::Int(handle), Value::Int(args), Value::Int(keywords)]) => {
                 self.call_object(*handle, *args, *keywords)
             }
-            ("call_method", [Value::Int(handle), Value::Text(name), Value::Int(args), Value::Int(keywords)]) => {
+            (HostOp::PyCallMethod, [Value::Int(handle), Value::Text(name), Value::Int(args), Value::Int(keywords)]) => {
                 self.call_method(*handle, name, *args, *keywords)
             }
-            ("set_item", [Value::Int(handle), Value::Int(key), Value::Int(value)]) => {
+            (HostOp::PySetItem, [Value::Int(handle), Value::Int(key), Value::Int(value)]) => {
                 self.set_item(*handle, *key, *value)
             }
-            ("import", [Value::Text(name)]) => match foreign::import(name) {
+            (HostOp::PyImport, [Value::Text(name)]) => match foreign::import(name) {
                 Ok(module) => self.import(&module, true).map(Value::Int),
                 Err(error) => Err(error),
             },
-            ("is_callable", [Value::Int(handle)]) => {
+            (HostOp::PyIsCallable, [Value::Int(handle)]) => {
                 self.foreign(*handle).map(|foreign| Value::Int(foreign.is_some_and(|f| f.is_callable()).into()))
             }
-            _ => return None,
-        })
+            _ => unfit(op, args),
+        }
     }
 
     /// The object of the notebook's that a handle stands for, if it is one.

@@ -436,10 +436,11 @@ fn refuse_foreign(entry: &ObjectEntry) -> Answer<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::HostOp;
 
-    fn run(python: &mut Python, name: &str, args: &[Value]) -> Value {
+    fn run(python: &mut Python, op: HostOp, args: &[Value]) -> Value {
         let around = Surroundings { function: "f", registers: false, shapes_only: false, exports: &mut Vec::new() };
-        python.run(name, args, around).unwrap()
+        python.run(op, args, around).unwrap()
     }
 
     #[test]
@@ -471,23 +472,23 @@ mod tests {
     #[test]
     fn two_who_hold_a_list_see_the_same_one() {
         let mut python = Python::default();
-        let inner = run(&mut python, "new", &[Value::Int(6), Value::Int(0)]);
-        let outer = run(&mut python, "new", &[Value::Int(7), Value::Int(2)]);
+        let inner = run(&mut python, HostOp::PyNew, &[Value::Int(6), Value::Int(0)]);
+        let outer = run(&mut python, HostOp::PyNew, &[Value::Int(7), Value::Int(2)]);
         for i in 0..2 {
-            run(&mut python, "set", &[outer.clone(), Value::Int(7), Value::Int(i), inner.clone()]);
+            run(&mut python, HostOp::PySet, &[outer.clone(), Value::Int(7), Value::Int(i), inner.clone()]);
         }
-        let got = run(&mut python, "get", &[outer.clone(), Value::Int(7), Value::Int(1)]);
-        run(&mut python, "append", &[got, Value::Int(NONE)]);
-        assert_eq!(run(&mut python, "size", &[inner, Value::Int(6)]).to_string(), "1");
-        let value = run(&mut python, "return", &[outer]);
+        let got = run(&mut python, HostOp::PyGet, &[outer.clone(), Value::Int(7), Value::Int(1)]);
+        run(&mut python, HostOp::PyAppend, &[got, Value::Int(NONE)]);
+        assert_eq!(run(&mut python, HostOp::PySize, &[inner, Value::Int(6)]).to_string(), "1");
+        let value = run(&mut python, HostOp::PyReturn, &[outer]);
         assert!(matches!(&value, Value::Tuple(all) if all.iter().all(|v| matches!(v, Value::List(l) if l.len() == 1))));
     }
 
     #[test]
     fn a_list_within_itself_is_not_handed_back() {
         let mut python = Python::default();
-        let list = run(&mut python, "new", &[Value::Int(6), Value::Int(0)]);
-        run(&mut python, "append", &[list.clone(), list.clone()]);
+        let list = run(&mut python, HostOp::PyNew, &[Value::Int(6), Value::Int(0)]);
+        run(&mut python, HostOp::PyAppend, &[list.clone(), list.clone()]);
         let Value::Int(handle) = list else { panic!("a handle") };
         assert!(python.export(handle).is_err() && python.repr(handle).is_err());
     }

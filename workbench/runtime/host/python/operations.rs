@@ -1,41 +1,58 @@
-//! The operations of Python's C interface, by their names.
+//! The operations of Python's C interface.
 
 use super::super::array::Answer;
 use super::super::export::{Export, Registration};
+use super::super::fit::unfit;
 use super::super::value::Value;
 use super::number::Integer;
 use super::{Dict, FAILED, MAX_OBJECTS, NULL, Object, Python, Surroundings, TYPES, class_of, is_of};
 use crate::back::Exception;
+use crate::ir::HostOp;
+use crate::ir::host_op::Chapter;
 
 fn int(i: i64) -> Answer<Value> {
     Ok(Value::Int(i))
 }
 
 impl Python {
-    /// Runs an operation, by its name without `py_`.
+    /// Runs an operation.
     pub(in crate::runtime::host) fn run(
         &mut self,
-        name: &str,
+        op: HostOp,
         args: &[Value],
         around: Surroundings<'_>,
     ) -> Answer<Value> {
         self.knows_shapes_only = around.shapes_only;
-        match (name, args) {
-            ("object", [value]) => self.leaf(value.clone()),
-            ("unsigned", [Value::Int(bits)]) => match i64::try_from(*bits as u64) {
+        match op.chapter() {
+            Chapter::PythonValue => self.run_value(op, args),
+            Chapter::PythonType => self.run_type(op, args),
+            Chapter::PythonError => self.run_error(op, args),
+            Chapter::PythonNumber => self.run_number(op, args),
+            Chapter::PythonSequence => self.run_sequence(op, args),
+            Chapter::PythonAttribute => self.run_attribute(op, args),
+            Chapter::PythonDict => self.run_dict(op, args),
+            _ => self.run_any(op, args, around),
+        }
+    }
+
+    /// Operations that make objects of values and values of arguments.
+    fn run_value(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PyObject, [value]) => self.leaf(value.clone()),
+            (HostOp::PyUnsigned, [Value::Int(bits)]) => match i64::try_from(*bits as u64) {
                 Ok(i) => self.leaf(Value::Int(i)),
                 Err(_) => self.leaf(Value::BigInt((*bits as u64).to_string())),
             },
-            ("bytes", [Value::Tensor(tensor)]) => {
+            (HostOp::PyBytes, [Value::Tensor(tensor)]) => {
                 let n = usize::try_from(tensor.numel()).unwrap_or(0);
                 let mut bytes = vec![0; n];
                 // SAFETY: a tensor of bytes in memory of the call, whose length was checked when it was made.
                 unsafe { std::ptr::copy_nonoverlapping(tensor.ptr().cast_const(), bytes.as_mut_ptr(), n) };
                 self.leaf(Value::Bytes(bytes))
             }
-            ("argument", [value]) => self.import(value, true).map(Value::Int),
+            (HostOp::PyArgument, [value]) => self.import(value, true).map(Value::Int),
             // Its type was looked at before; what was made for the call may be changed.
-            ("expect", [value, Value::Text(_), Value::Int(own)]) => {
+            (HostOp::PyExpect, [value, Value::Text(_), Value::Int(own)]) => {
                 let handle = self.import(value, true)?;
                 if *own != 0 {
                     let place = self.place(handle)?;
@@ -43,16 +60,30 @@ impl Python {
                 }
                 int(handle)
             }
-            ("keywords", [Value::Dict(pairs)]) if pairs.is_empty() => Ok(NULL),
-            ("keywords", [value]) => {
+            (HostOp::PyKeywords, [Value::Dict(pairs)]) if pairs.is_empty() => Ok(NULL),
+            (HostOp::PyKeywords, [value]) => {
                 let handle = self.import(value, true)?;
                 // The dictionary itself is made for the call.
                 let place = self.place(handle)?;
                 self.entries[place].foreign = false;
                 int(handle)
             }
-            ("return", [Value::Int(handle)]) => self.returned(*handle, around.function),
-            ("init", [Value::Int(handle)]) => match (self.pending.take(), handle) {
+            (HostOp::PyParse, [Value::Int(args), Value::Int(keywords), names, Value::Text(format), slots @ ..]) => {
+                self.parse(*args, *keywords, names, format, slots)
+            }
+            (HostOp::PyUnpack, [Value::Int(args), name, Value::Int(low), Value::Int(high), slots @ ..]) => {
+                self.unpack(*args, name, *low, *high, slots.len() / 2)
+            }
+            (HostOp::PyBuild, [Value::Text(format), args @ ..]) => self.build(format, args),
+            _ => unfit(op, args),
+        }
+    }
+
+    /// Operations on any object, on the function's result and on the module.
+    fn run_any(&mut self, op: HostOp, args: &[Value], around: Surroundings<'_>) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PyReturn, [Value::Int(handle)]) => self.returned(*handle, around.function),
+            (HostOp::PyInit, [Value::Int(handle)]) => match (self.pending.take(), handle) {
                 (Some(error), _) => Err(error),
                 (None, 0) => {
                     let message = "initialization of the module failed without raising an exception";
@@ -60,17 +91,20 @@ impl Python {
                 }
                 _ => Ok(Value::None),
             },
-            ("check", []) => match self.pending.take() {
+            (HostOp::PyCheck, []) => match self.pending.take() {
                 Some(error) => Err(error),
                 None => Ok(Value::None),
             },
-            ("module", []) => {
+            (HostOp::PyModule, []) => {
                 if self.module == 0 {
                     self.module = self.add(Object::Module)?;
                 }
                 int(self.module)
             }
-            ("define", [Value::Text(name), doc, Value::Int(flags), Value::Int(wrapper), Value::Int(function)]) => {
+            (
+                HostOp::PyDefine,
+                [Value::Text(name), doc, Value::Int(flags), Value::Int(wrapper), Value::Int(function)],
+            ) => {
                 if *wrapper == 0 || *function == 0 {
                     let message = format!("method {name}: the calling convention of flags {flags:#x} is not supported");
                     return Err((Exception::System, message));
@@ -85,7 +119,7 @@ impl Python {
                 around.exports.push(export);
                 Ok(Value::None)
             }
-            ("attr", [Value::Text(name), Value::Int(handle)]) => {
+            (HostOp::PyAttr, [Value::Text(name), Value::Int(handle)]) => {
                 if *handle == 0 {
                     if self.pending.is_none() {
                         let message =
@@ -99,68 +133,45 @@ impl Python {
                 around.exports.push(Export::constant(name, value));
                 int(0)
             }
-            ("parse", [Value::Int(args), Value::Int(keywords), names, Value::Text(format), slots @ ..]) => {
-                self.parse(*args, *keywords, names, format, slots)
-            }
-            ("unpack", [Value::Int(args), name, Value::Int(low), Value::Int(high), slots @ ..]) => {
-                self.unpack(*args, name, *low, *high, slots.len() / 2)
-            }
-            ("build", [Value::Text(format), args @ ..]) => self.build(format, args),
-            ("truth", [Value::Int(handle)]) => self.truth(*handle).map(|t| Value::Int(t.map_or(-1, i64::from))),
-            ("repr", [Value::Int(handle)]) => {
+            (HostOp::PyTruth, [Value::Int(handle)]) => self.truth(*handle).map(|t| Value::Int(t.map_or(-1, i64::from))),
+            (HostOp::PyRepr, [Value::Int(handle)]) => {
                 let text = self.repr(*handle)?;
                 self.leaf(Value::Text(text))
             }
-            ("str", [Value::Int(handle)]) => {
+            (HostOp::PyStr, [Value::Int(handle)]) => {
                 let text = self.str(*handle)?;
                 self.leaf(Value::Text(text))
             }
-            ("compare", [Value::Int(a), Value::Int(b), Value::Int(operation)]) => self.compare(*a, *b, *operation),
-            _ => match self.run_type(name, args) {
-                Some(answer) => answer,
-                None => match self.run_error(name, args) {
-                    Some(answer) => answer,
-                    None => match self.run_number(name, args) {
-                        Some(answer) => answer,
-                        None => match self.run_sequence(name, args) {
-                            Some(answer) => answer,
-                            None => match self.run_attribute(name, args) {
-                                Some(answer) => answer,
-                                None => self.run_dict(name, args).unwrap_or_else(|| {
-                                    Err((
-                                        Exception::Runtime,
-                                        format!("no operation `workbench::py_{name}` takes these"),
-                                    ))
-                                }),
-                            },
-                        },
-                    },
-                },
-            },
+            (HostOp::PyCompare, [Value::Int(a), Value::Int(b), Value::Int(operation)]) => {
+                self.compare(*a, *b, *operation)
+            }
+            _ => unfit(op, args),
         }
     }
 
-    /// Operations on types; `None` where it is none.
-    fn run_type(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
+    /// Operations on types.
+    fn run_type(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
         let place = |kind: &i64| usize::try_from(*kind).ok().filter(|k| *k < TYPES.len());
-        Some(match (name, args) {
-            ("type", [Value::Int(handle)]) => self.type_of(*handle).map(|kind| Value::Int(kind as i64)),
-            ("type_name", [Value::Int(kind)]) => Ok(Value::Text(place(kind).map_or("object", |k| TYPES[k]).to_owned())),
-            ("type_known", [Value::Int(kind)]) => int(place(kind).map_or(0, |k| self.types[k])),
-            ("type_keep", [Value::Int(kind), Value::Int(address)]) => {
+        match (op, args) {
+            (HostOp::PyType, [Value::Int(handle)]) => self.type_of(*handle).map(|kind| Value::Int(kind as i64)),
+            (HostOp::PyTypeName, [Value::Int(kind)]) => {
+                Ok(Value::Text(place(kind).map_or("object", |k| TYPES[k]).to_owned()))
+            }
+            (HostOp::PyTypeKnown, [Value::Int(kind)]) => int(place(kind).map_or(0, |k| self.types[k])),
+            (HostOp::PyTypeKeep, [Value::Int(kind), Value::Int(address)]) => {
                 if let Some(k) = place(kind) {
                     self.types[k] = *address;
                 }
                 Ok(Value::None)
             }
-            ("class_name", [Value::Int(handle)]) => self.type_name(*handle).map(Value::Text),
-            ("is", [Value::Int(0), Value::Int(_)]) => int(0),
-            ("is", [Value::Int(handle), Value::Int(kind)]) => {
+            (HostOp::PyClassName, [Value::Int(handle)]) => self.type_name(*handle).map(Value::Text),
+            (HostOp::PyIs, [Value::Int(0), Value::Int(_)]) => int(0),
+            (HostOp::PyIs, [Value::Int(handle), Value::Int(kind)]) => {
                 self.type_of(*handle).map(|of| Value::Int(is_of(of, *kind).into()))
             }
-            ("is_instance", [Value::Int(handle), Value::Int(class)]) => self.is_instance(*handle, *class),
-            _ => return None,
-        })
+            (HostOp::PyIsInstance, [Value::Int(handle), Value::Int(class)]) => self.is_instance(*handle, *class),
+            _ => unfit(op, args),
+        }
     }
 
     fn is_instance(&mut self, handle: i64, class: i64) -> Answer<Value> {
@@ -181,42 +192,44 @@ impl Python {
         }
     }
 
-    /// Operations on the error; `None` where it is none.
-    fn run_error(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        Some(match (name, args) {
-            ("set_error", [Value::Int(class), Value::Text(message)]) => self.exception(*class).map(|exception| {
-                self.set(exception, message.clone());
-                Value::None
-            }),
-            ("set_object", [Value::Int(class), Value::Int(value)]) => self.set_object(*class, *value),
-            ("format_error", [Value::Int(class), Value::Text(format), args @ ..]) => {
+    /// Operations on the error.
+    fn run_error(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PySetError, [Value::Int(class), Value::Text(message)]) => {
+                self.exception(*class).map(|exception| {
+                    self.set(exception, message.clone());
+                    Value::None
+                })
+            }
+            (HostOp::PySetObject, [Value::Int(class), Value::Int(value)]) => self.set_object(*class, *value),
+            (HostOp::PyFormatError, [Value::Int(class), Value::Text(format), args @ ..]) => {
                 self.set_formatted(*class, format, args)
             }
-            ("occurred", []) => int(self.pending.as_ref().map_or(0, |(e, _)| class_of(*e))),
-            ("clear", []) => {
+            (HostOp::PyOccurred, []) => int(self.pending.as_ref().map_or(0, |(e, _)| class_of(*e))),
+            (HostOp::PyClear, []) => {
                 self.pending = None;
                 Ok(Value::None)
             }
-            ("matches", [Value::Int(class)]) => match self.pending.as_ref().map(|(e, _)| *e) {
+            (HostOp::PyMatches, [Value::Int(class)]) => match self.pending.as_ref().map(|(e, _)| *e) {
                 Some(exception) => self.matches(exception, *class).map(|m| Value::Int(m.into())),
                 None => int(0),
             },
-            ("given_matches", [Value::Int(0), Value::Int(_)]) => int(0),
-            ("given_matches", [Value::Int(given), Value::Int(class)]) => self
+            (HostOp::PyGivenMatches, [Value::Int(0), Value::Int(_)]) => int(0),
+            (HostOp::PyGivenMatches, [Value::Int(given), Value::Int(class)]) => self
                 .exception(*given)
                 .and_then(|given| self.matches(given, *class))
                 .map(|matches| Value::Int(matches.into())),
-            ("no_memory", []) => self.null(Exception::Memory, ""),
-            ("bad_argument", []) => {
+            (HostOp::PyNoMemory, []) => self.null(Exception::Memory, ""),
+            (HostOp::PyBadArgument, []) => {
                 self.set(Exception::Type, "bad argument type for built-in operation");
                 int(0)
             }
-            ("bad_call", []) => {
+            (HostOp::PyBadCall, []) => {
                 self.bad_call();
                 Ok(Value::None)
             }
-            _ => return None,
-        })
+            _ => unfit(op, args),
+        }
     }
 
     fn set_object(&mut self, class: i64, value: i64) -> Answer<Value> {
@@ -232,31 +245,33 @@ impl Python {
         self.null(exception, message)
     }
 
-    /// Operations on numbers and texts; `None` where it is none.
-    fn run_number(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        Some(match (name, args) {
-            ("as_int", [Value::Int(handle), Value::Text(what)]) => {
+    /// Operations on numbers and texts.
+    fn run_number(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PyAsInt, [Value::Int(handle), Value::Text(what)]) => {
                 self.as_int(*handle, what).map(|i| Value::Int(i.unwrap_or(-1)))
             }
-            ("overflow", [Value::Int(handle)]) => self.integer(*handle).map(|integer| match integer {
+            (HostOp::PyOverflow, [Value::Int(handle)]) => self.integer(*handle).map(|integer| match integer {
                 Some(Integer::Big(digits)) => Value::Int(if digits.starts_with('-') { -1 } else { 1 }),
                 _ => Value::Int(0),
             }),
-            ("as_double", [Value::Int(handle)]) => self.as_double(*handle).map(|x| Value::Float(x.unwrap_or(-1.0))),
-            ("long_of_double", [Value::Float(x)]) => self.int_of_float(*x),
-            ("to_int", [Value::Int(handle)]) => self.made_integer(*handle),
-            ("to_index", [Value::Int(handle)]) => match self.integer(*handle) {
+            (HostOp::PyAsDouble, [Value::Int(handle)]) => {
+                self.as_double(*handle).map(|x| Value::Float(x.unwrap_or(-1.0)))
+            }
+            (HostOp::PyLongOfDouble, [Value::Float(x)]) => self.int_of_float(*x),
+            (HostOp::PyToInt, [Value::Int(handle)]) => self.made_integer(*handle),
+            (HostOp::PyToIndex, [Value::Int(handle)]) => match self.integer(*handle) {
                 Ok(Some(_)) => int(*handle),
                 Ok(None) => self.not_an_integer(*handle).map(|()| NULL),
                 Err(error) => Err(error),
             },
-            ("to_float", [Value::Int(handle)]) => self.made_number(*handle),
-            ("arithmetic", [Value::Text(sign), Value::Int(a), Value::Int(b)]) => self.arithmetic(sign, *a, *b),
-            ("from_format", [Value::Text(format), args @ ..]) => match self.formatted(format, args) {
+            (HostOp::PyToFloat, [Value::Int(handle)]) => self.made_number(*handle),
+            (HostOp::PyArithmetic, [Value::Text(sign), Value::Int(a), Value::Int(b)]) => self.arithmetic(sign, *a, *b),
+            (HostOp::PyFromFormat, [Value::Text(format), args @ ..]) => match self.formatted(format, args) {
                 Ok(text) => self.leaf(Value::Text(text)),
                 Err(error) => Err(error),
             },
-            ("as_text", [Value::Int(handle)]) => match self.get(*handle) {
+            (HostOp::PyAsText, [Value::Int(handle)]) => match self.get(*handle) {
                 Ok(Object::Leaf(value @ Value::Text(_))) => Ok(value.clone()),
                 Ok(_) => {
                     self.set(Exception::Type, "bad argument type for built-in operation");
@@ -264,7 +279,7 @@ impl Python {
                 }
                 Err(error) => Err(error),
             },
-            ("to_bytes", [Value::Int(handle)]) => match self.get(*handle) {
+            (HostOp::PyToBytes, [Value::Int(handle)]) => match self.get(*handle) {
                 Ok(Object::Leaf(Value::Text(text))) => {
                     let bytes = text.clone().into_bytes();
                     self.leaf(Value::Bytes(bytes))
@@ -272,21 +287,21 @@ impl Python {
                 Ok(_) => self.null(Exception::Type, "bad argument type for built-in operation"),
                 Err(error) => Err(error),
             },
-            ("byte", [Value::Int(handle), Value::Int(i)]) => self.get(*handle).map(|object| match object {
+            (HostOp::PyByte, [Value::Int(handle), Value::Int(i)]) => self.get(*handle).map(|object| match object {
                 Object::Leaf(Value::Bytes(bytes)) => {
                     let byte = usize::try_from(*i).ok().and_then(|i| bytes.get(i));
                     Value::Int(byte.map_or(0, |b| (*b).into()))
                 }
                 _ => Value::Int(0),
             }),
-            ("compare_text", [Value::Int(handle), Value::Text(other)]) => {
+            (HostOp::PyCompareText, [Value::Int(handle), Value::Text(other)]) => {
                 self.get(*handle).map(|object| match object {
                     Object::Leaf(Value::Text(text)) => Value::Int(text.cmp(other) as i64),
                     _ => FAILED,
                 })
             }
-            _ => return None,
-        })
+            _ => unfit(op, args),
+        }
     }
 
     fn made_integer(&mut self, handle: i64) -> Answer<Value> {
@@ -323,18 +338,20 @@ impl Python {
         }
     }
 
-    /// Operations on what has elements; `None` where it is none.
-    fn run_sequence(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        Some(match (name, args) {
-            ("size", [Value::Int(handle), Value::Int(kind)]) => self.size(*handle, *kind),
-            ("new", [Value::Int(kind), Value::Int(size)]) => self.new_container(*kind, *size),
-            ("get", [Value::Int(handle), Value::Int(kind), Value::Int(i)]) => self.element(*handle, *kind, *i),
-            ("set", [Value::Int(handle), Value::Int(kind), Value::Int(i), Value::Int(value)]) => {
+    /// Operations on what has elements.
+    fn run_sequence(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PySize, [Value::Int(handle), Value::Int(kind)]) => self.size(*handle, *kind),
+            (HostOp::PyNew, [Value::Int(kind), Value::Int(size)]) => self.new_container(*kind, *size),
+            (HostOp::PyGet, [Value::Int(handle), Value::Int(kind), Value::Int(i)]) => self.element(*handle, *kind, *i),
+            (HostOp::PySet, [Value::Int(handle), Value::Int(kind), Value::Int(i), Value::Int(value)]) => {
                 self.set_element(*handle, *kind, *i, *value)
             }
-            ("append", [Value::Int(handle), Value::Int(value)]) => self.insert(*handle, i64::MAX, *value),
-            ("insert", [Value::Int(handle), Value::Int(i), Value::Int(value)]) => self.insert(*handle, *i, *value),
-            ("reverse", [Value::Int(handle)]) => match self.list(*handle) {
+            (HostOp::PyAppend, [Value::Int(handle), Value::Int(value)]) => self.insert(*handle, i64::MAX, *value),
+            (HostOp::PyInsert, [Value::Int(handle), Value::Int(i), Value::Int(value)]) => {
+                self.insert(*handle, *i, *value)
+            }
+            (HostOp::PyReverse, [Value::Int(handle)]) => match self.list(*handle) {
                 Ok(Some(list)) => {
                     list.reverse();
                     int(0)
@@ -342,18 +359,18 @@ impl Python {
                 Ok(None) => self.bad_call_number(),
                 Err(error) => Err(error),
             },
-            ("sort", [Value::Int(handle)]) => self.sort(*handle),
-            ("slice", [Value::Int(handle), Value::Int(kind), Value::Int(low), Value::Int(high)]) => {
+            (HostOp::PySort, [Value::Int(handle)]) => self.sort(*handle),
+            (HostOp::PySlice, [Value::Int(handle), Value::Int(kind), Value::Int(low), Value::Int(high)]) => {
                 self.slice(*handle, *kind, *low, *high)
             }
-            ("to_sequence", [Value::Int(handle), Value::Int(kind)]) => self.made_sequence(*handle, *kind),
-            ("fast", [Value::Int(handle), Value::Text(message)]) => self.fast(*handle, message),
-            ("contains", [Value::Int(handle), Value::Int(value)]) => self.contains(*handle, *value),
-            ("item", [Value::Int(handle), Value::Int(key)]) => self.item(*handle, *key),
-            ("iter", [Value::Int(handle)]) => self.iter(*handle),
-            ("next", [Value::Int(handle)]) => self.next(*handle),
-            _ => return None,
-        })
+            (HostOp::PyToSequence, [Value::Int(handle), Value::Int(kind)]) => self.made_sequence(*handle, *kind),
+            (HostOp::PyFast, [Value::Int(handle), Value::Text(message)]) => self.fast(*handle, message),
+            (HostOp::PyContains, [Value::Int(handle), Value::Int(value)]) => self.contains(*handle, *value),
+            (HostOp::PyItem, [Value::Int(handle), Value::Int(key)]) => self.item(*handle, *key),
+            (HostOp::PyIter, [Value::Int(handle)]) => self.iter(*handle),
+            (HostOp::PyNext, [Value::Int(handle)]) => self.next(*handle),
+            _ => unfit(op, args),
+        }
     }
 
     fn new_container(&mut self, kind: i64, size: i64) -> Answer<Value> {
@@ -493,19 +510,21 @@ impl Python {
         int(next.unwrap_or(0))
     }
 
-    /// Operations on dictionaries; `None` where it is none.
-    fn run_dict(&mut self, name: &str, args: &[Value]) -> Option<Answer<Value>> {
-        Some(match (name, args) {
-            ("dict_set", [Value::Int(dict), Value::Int(key), Value::Int(value)]) => self.dict_set(*dict, *key, *value),
-            ("dict_get", [Value::Int(dict), Value::Int(key)]) => self.dict_get(*dict, *key),
-            ("dict_contains", [Value::Int(dict), Value::Int(key)]) => match self.get(*dict) {
+    /// Operations on dictionaries.
+    fn run_dict(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
+        match (op, args) {
+            (HostOp::PyDictSet, [Value::Int(dict), Value::Int(key), Value::Int(value)]) => {
+                self.dict_set(*dict, *key, *value)
+            }
+            (HostOp::PyDictGet, [Value::Int(dict), Value::Int(key)]) => self.dict_get(*dict, *key),
+            (HostOp::PyDictContains, [Value::Int(dict), Value::Int(key)]) => match self.get(*dict) {
                 Ok(Object::Dict(_)) => self.contains(*dict, *key),
                 Ok(_) => self.bad_call_number(),
                 Err(error) => Err(error),
             },
-            ("dict_delete", [Value::Int(dict), Value::Int(key)]) => self.dict_delete(*dict, *key),
-            ("dict_entries", [Value::Int(dict), Value::Int(what)]) => self.dict_entries(*dict, *what),
-            ("dict_next", [Value::Int(dict), Value::Int(from)]) => self.get(*dict).map(|object| {
+            (HostOp::PyDictDelete, [Value::Int(dict), Value::Int(key)]) => self.dict_delete(*dict, *key),
+            (HostOp::PyDictEntries, [Value::Int(dict), Value::Int(what)]) => self.dict_entries(*dict, *what),
+            (HostOp::PyDictNext, [Value::Int(dict), Value::Int(from)]) => self.get(*dict).map(|object| {
                 let Object::Dict(dict) = object else { return NULL };
                 let from = usize::try_from(*from).unwrap_or(usize::MAX);
                 let next = dict.pairs.iter().enumerate().skip(from).find_map(|(i, pair)| pair.map(|p| (i, p)));
@@ -513,8 +532,8 @@ impl Python {
                     Value::List(vec![Value::Int(i as i64 + 1), Value::Int(key), Value::Int(value)])
                 })
             }),
-            _ => return None,
-        })
+            _ => unfit(op, args),
+        }
     }
 
     fn dict_get(&mut self, dict: i64, key: i64) -> Answer<Value> {
