@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use workbench::back::cuda::{self, Code, CompileFailure, Options};
+use workbench::back::cuda::{self, Code, CompileFailure, NvrtcOptions, Options};
 use workbench::front::builtins;
 use workbench::source::SourceMap;
 
@@ -68,7 +68,8 @@ fn every_builtin_is_cudas_with_its_types() {
     let text = lines.join("\n");
     let mut sources = SourceMap::new();
     let file = sources.add("t.cu", text.as_str());
-    let options = Options { name: "t.cu".to_owned(), arch: Some("compute_90".to_owned()), ..Options::default() };
+    let nvrtc = NvrtcOptions { arch: Some("compute_90".to_owned()), ..NvrtcOptions::default() };
+    let options = Options { name: "t.cu".to_owned(), nvrtc, ..Options::default() };
     match Code::compile(file, &text, &mut sources, &options) {
         Ok(_) => {}
         Err(CompileFailure::Unavailable(e)) => panic!("{e}"),

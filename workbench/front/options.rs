@@ -6,7 +6,7 @@ use super::{deduced_instances, lexer};
 use crate::source::FileId;
 
 /// Options of a compilation.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Macros: name and replacement (`-DN=4` is `("N", "4")`, `-DN` is `("N", "1")`); function-like ones as `("F(x)", "x+1")`.
     pub defines: Vec<(String, String)>,

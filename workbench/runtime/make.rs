@@ -78,12 +78,10 @@ pub(super) fn cuda_code(
     let module = if diags.iter().any(Diagnostic::is_error) { cuda::scan::declarations(text) } else { module };
     let cuda_options = cuda::Options {
         name: name.to_owned(),
-        arch: options.arch.clone(),
         defines: options.front.defines.clone(),
         headers: options.front.headers.clone(),
-        extra: options.nvrtc_options.clone(),
         kernels: module.kernels().map(|(_, f)| f.name.clone()).collect(),
-        fmad: options.fmad,
+        nvrtc: options.nvrtc.clone(),
     };
     match cuda::Code::compile(crate::source::FileId(0), text, sources, &cuda_options) {
         Ok((code, warnings)) => Ok((module, code, warnings)),

@@ -14,7 +14,7 @@ pub use super::hints::{declared_type, param_type};
 use super::host::turns::Turns;
 use super::host::{Export, LibraryEntry, Notes};
 use super::make::{cpu_code, cuda_code};
-pub use super::options::CompileOptions;
+pub use super::options::{CompileOptions, OptionValue};
 use super::{DType, Error, Fault, Report, Result};
 use crate::back::cpu::Refusal;
 pub use crate::back::cpu::{Settled, Tier, discard, forget_own, settle, settle_while};
@@ -25,13 +25,23 @@ use crate::source::{SourceMap, Span};
 use crate::{front, pass, valid};
 
 /// Where a program runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Device {
     /// This process, through Cranelift.
     #[default]
     Cpu,
     /// An NVIDIA GPU, through NVRTC and the driver.
     Cuda,
+}
+
+impl Device {
+    /// `cpu` or `cuda`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Device::Cpu => "cpu",
+            Device::Cuda => "cuda",
+        }
+    }
 }
 
 /// A host array lent to a launch. The lender keeps the memory alive and unmoved until the launch returns.

@@ -91,23 +91,30 @@ pub fn device_words(text: &str, is_one: fn(&str) -> bool) -> Vec<String> {
     found
 }
 
+/// What NVRTC is told besides a text and what that includes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct NvrtcOptions {
+    /// The GPU architecture: `sm_90` for machine code, `compute_90` for PTX alone; `None`: the device at hand, else `sm_90`.
+    pub arch: Option<String>,
+    /// Further options as NVRTC spells them, such as `--use_fast_math`.
+    pub extra: Vec<String>,
+    /// Whether `a * b + c` may become one operation with one rounding; `None`: NVRTC's default, which is yes. The CPU never does that.
+    pub fmad: Option<bool>,
+}
+
 /// How to compile.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// What messages call the text.
     pub name: String,
-    /// `sm_90` for machine code, `compute_90` for PTX alone; `None`: the device at hand, else `sm_90`.
-    pub arch: Option<String>,
     /// Macros: name (with parameters) and replacement.
     pub defines: Vec<(String, String)>,
     /// The user's headers by the name they are included as.
     pub headers: BTreeMap<String, String>,
-    /// Further options for NVRTC, as it spells them.
-    pub extra: Vec<String>,
     /// The kernels, where the front end knows them; otherwise the text is scanned for them.
     pub kernels: Vec<String>,
-    /// Whether `a * b + c` may become one operation with one rounding; `None`: NVRTC's default, which is yes.
-    pub fmad: Option<bool>,
+    /// What NVRTC is told.
+    pub nvrtc: NvrtcOptions,
 }
 
 /// Why there is no code.
@@ -173,7 +180,7 @@ impl Code {
     ) -> Result<(Code, Vec<Diagnostic>), CompileFailure> {
         let unavailable = CompileFailure::Unavailable;
         let nvrtc = Nvrtc::get().map_err(unavailable)?;
-        let arch = architecture(nvrtc, options.arch.as_deref()).map_err(unavailable)?;
+        let arch = architecture(nvrtc, options.nvrtc.arch.as_deref()).map_err(unavailable)?;
         let whole = Span::new(file, 0, text.lines().next().map_or(0, |l| l.len() as u32));
         let files = known_files(file, sources, options);
 
@@ -351,17 +358,17 @@ fn expressions(signatures: &[Signature], kernels: &[String]) -> Vec<String> {
 
 fn flags(nvrtc: &Nvrtc, arch: &str, options: &Options, uses_std: bool) -> Vec<String> {
     let mut flags = vec![format!("--gpu-architecture={arch}"), "--device-as-default-execution-space".to_owned()];
-    if !options.extra.iter().any(|o| o.starts_with("-std") || o.starts_with("--std")) {
+    if !options.nvrtc.extra.iter().any(|o| o.starts_with("-std") || o.starts_with("--std")) {
         flags.push("--std=c++17".to_owned());
     }
     if uses_std {
         // Our `std` has them; NVRTC's would be a second one.
         flags.push("--builtin-move-forward=false".to_owned());
     }
-    if let Some(fmad) = options.fmad {
+    if let Some(fmad) = options.nvrtc.fmad {
         flags.push(format!("--fmad={fmad}"));
     }
     flags.extend(nvrtc.include.iter().map(|folder| format!("--include-path={folder}")));
-    flags.extend(options.extra.iter().cloned());
+    flags.extend(options.nvrtc.extra.iter().cloned());
     flags
 }

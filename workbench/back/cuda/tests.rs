@@ -19,7 +19,11 @@ fn found() -> bool {
 }
 
 fn options() -> Options {
-    Options { name: "cell \"1\"".to_owned(), arch: Some("sm_90".to_owned()), ..Options::default() }
+    Options { name: "cell \"1\"".to_owned(), nvrtc: arch("sm_90"), ..Options::default() }
+}
+
+fn arch(name: &str) -> NvrtcOptions {
+    NvrtcOptions { arch: Some(name.to_owned()), ..NvrtcOptions::default() }
 }
 
 fn compile(text: &str, options: &Options) -> (SourceMap, Result<(Code, Vec<Diagnostic>), CompileFailure>) {
@@ -99,10 +103,10 @@ fn an_unmodified_text_compiles_for_every_architecture() {
     if !found() {
         return;
     }
-    for arch in ["sm_80", "sm_90", "sm_100"] {
-        let code = code(EVERYTHING, &Options { arch: Some(arch.to_owned()), ..everything() });
-        assert_eq!(code.arch(), arch);
-        assert!(code.ptx().contains(&format!(".target {arch}")), "{}", &code.ptx()[..300]);
+    for name in ["sm_80", "sm_90", "sm_100"] {
+        let code = code(EVERYTHING, &Options { nvrtc: arch(name), ..everything() });
+        assert_eq!(code.arch(), name);
+        assert!(code.ptx().contains(&format!(".target {name}")), "{}", &code.ptx()[..300]);
         assert_eq!(&code.cubin()[..4], b"\x7fELF");
         assert_eq!(code.lowered("saxpy"), Some("_Z5saxpyfPKfPfi"));
         assert_eq!(code.lowered("inner::other"), code.lowered("other"));
@@ -115,9 +119,9 @@ fn a_virtual_architecture_gives_ptx_alone_and_an_unknown_one_is_refused() {
     if !found() {
         return;
     }
-    let code = code("__global__ void k() {}", &Options { arch: Some("compute_90".to_owned()), ..options() });
+    let code = code("__global__ void k() {}", &Options { nvrtc: arch("compute_90"), ..options() });
     assert!(code.cubin().is_empty() && code.ptx().contains(".entry"));
-    let (_, result) = compile("", &Options { arch: Some("sm_1".to_owned()), ..options() });
+    let (_, result) = compile("", &Options { nvrtc: arch("sm_1"), ..options() });
     let Err(CompileFailure::Unavailable(message)) = result else { panic!("accepted") };
     assert!(message.contains("does not compile for `sm_1`; it knows sm_"), "{message}");
 }
@@ -217,7 +221,9 @@ fn fmad_is_nvrtcs_unless_said() {
         return;
     }
     let text = "__global__ void k(float* p) { p[0] = p[1] * p[2] + p[3]; }";
-    let fused = |fmad| code(text, &Options { fmad, ..options() }).ptx().contains("fma.rn.f32");
+    let fused = |fmad| {
+        code(text, &Options { nvrtc: NvrtcOptions { fmad, ..arch("sm_90") }, ..options() }).ptx().contains("fma.rn.f32")
+    };
     assert!(fused(None) && fused(Some(true)) && !fused(Some(false)));
 }
 
@@ -298,7 +304,7 @@ fn a_gpu_runs_kernels() {
     let text = "__global__ void k(float a, const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  \
                 assert(n != 7);\n  if (i < n) y[i] = a * x[i];\n  if (i < 2) printf(\"%d of %s: %.1f\\n\", i, \"two\", y[i]);\n}\n\
                 __global__ void wild(int* p) { p[1ull << 40] = 1; }";
-    let code = code(text, &Options { arch: None, ..options() });
+    let code = code(text, &Options { nvrtc: NvrtcOptions::default(), ..options() });
     let params = |name: &str| {
         code.signatures()
             .iter()

@@ -1,16 +1,16 @@
 //! Compiled texts as Python modules of kernels, and the cache that gives the same text the same code.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyAttributeError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use workbench::front;
 use workbench::ir::{FuncKind, Space};
-use workbench::runtime::{CompileOptions, Device, Error, Program, Tier, discard};
+use workbench::runtime::{CompileOptions, Error, OptionValue, Program, discard};
 
-use crate::errors::{self, argument};
+use crate::errors;
 use crate::gil;
 use crate::host::ExtensionFunction;
 use crate::interrupt::compiling;
@@ -213,7 +213,7 @@ impl Module {
     /// Where it runs: "cpu" or "cuda".
     #[getter]
     fn device(&self) -> &'static str {
-        device_name(self.program.options().device)
+        self.program.options().device.name()
     }
 
     /// Warnings of the compilation, as `Diagnostic` objects.
@@ -299,46 +299,52 @@ impl Module {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let options = self.program.options();
         let state = PyDict::new(py);
-        state.set_item("device", self.device())?;
-        state.set_item("name", &options.name)?;
-        state.set_item("defines", options.front.defines.clone())?;
-        state.set_item("headers", options.front.headers.clone())?;
-        state.set_item("options", options.nvrtc_options.clone())?;
-        state.set_item("arch", options.arch.clone())?;
-        state.set_item("fmad", options.fmad)?;
-        state.set_item("strict_device", options.strict_device)?;
-        state.set_item("unified_memory", options.unified_memory)?;
-        state.set_item("units", options.front.units)?;
+        for (name, value) in self.program.options().by_name() {
+            state.set_item(name, option_object(py, value)?)?;
+        }
         let rebuild = py.import("workbench._compile")?.getattr("rebuild")?;
         Ok((rebuild, (self.program.text(), state, self.timeout)).into_pyobject(py)?.into_any())
     }
 }
 
-fn device_name(device: Device) -> &'static str {
-    match device {
-        Device::Cpu => "cpu",
-        Device::Cuda => "cuda",
+/// An option's value as Python has it.
+fn option_object(py: Python<'_>, value: OptionValue) -> PyResult<Bound<'_, PyAny>> {
+    match value {
+        OptionValue::Nothing => Ok(py.None().into_bound(py)),
+        OptionValue::Flag(flag) => flag.into_bound_py_any(py),
+        OptionValue::Text(text) | OptionValue::Other(text) => text.into_bound_py_any(py),
+        OptionValue::Texts(texts) => texts.into_bound_py_any(py),
+        OptionValue::Pairs(pairs) => pairs.into_bound_py_any(py),
+        OptionValue::Table(table) => table.into_bound_py_any(py),
     }
 }
 
-/// Everything a compilation depends on.
-#[derive(PartialEq, Eq, Hash, Clone)]
-struct Key {
-    text: String,
-    name: String,
-    cuda: bool,
-    defines: Vec<(String, String)>,
-    headers: Vec<(String, String)>,
-    options: Vec<String>,
-    arch: Option<String>,
-    fmad: Option<bool>,
-    strict_device: bool,
-    units: bool,
-    unified_memory: bool,
-    tier: Tier,
+/// The same, back.
+fn option_value(object: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
+    if object.is_none() {
+        return Ok(OptionValue::Nothing);
+    }
+    if let Ok(flag) = object.extract() {
+        return Ok(OptionValue::Flag(flag));
+    }
+    if let Ok(text) = object.extract() {
+        return Ok(OptionValue::Text(text));
+    }
+    if let Ok(table) = object.extract() {
+        return Ok(OptionValue::Table(table));
+    }
+    if let Ok(texts) = object.extract() {
+        return Ok(OptionValue::Texts(texts));
+    }
+    if let Ok(pairs) = object.extract() {
+        return Ok(OptionValue::Pairs(pairs));
+    }
+    Ok(OptionValue::Other(object.repr()?.to_string()))
 }
+
+/// Everything a compilation depends on: the text and how it is compiled.
+type Key = (String, CompileOptions);
 
 /// Compiled texts with the time they were last used.
 #[derive(Default)]
@@ -372,61 +378,27 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
     f(CACHE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Compiles a text; `workbench.compile` is the public door. Everything is spelled out already.
+/// Compiles a text; `workbench.compile` is the public door. Options are those of [`CompileOptions::set`].
 #[pyfunction]
-#[pyo3(signature = (source, device, name, defines, headers, options, arch, fmad, strict_device=false, units=false, unified_memory=false, timeout=None))]
-#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+#[pyo3(signature = (source, *, timeout=None, **options))]
 pub fn compile_source(
     py: Python<'_>,
     source: String,
-    device: &str,
-    name: String,
-    defines: Vec<(String, String)>,
-    headers: BTreeMap<String, String>,
-    options: Vec<String>,
-    arch: Option<String>,
-    fmad: Option<bool>,
-    strict_device: bool,
-    units: bool,
-    unified_memory: bool,
     timeout: Option<f64>,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Module> {
     let limit = crate::kernel::seconds(py, timeout)?;
-    let cuda = match device {
-        "cpu" => false,
-        "cuda" => true,
-        _ => return Err(argument(py, format!("device is {device:?}; it must be \"cpu\" or \"cuda\""))),
-    };
-    let key = Key {
-        text: source,
-        name,
-        cuda,
-        defines,
-        headers: headers.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
-        options,
-        arch,
-        fmad,
-        strict_device,
-        units,
-        unified_memory,
-        tier: Tier::default(),
-    };
+    let mut compile = CompileOptions::default();
+    for (name, value) in options.into_iter().flatten() {
+        let name: String = name.extract()?;
+        compile.set(&name, option_value(&value)?).map_err(|e| errors::to_py(py, e))?;
+    }
+    let key = (source, compile);
     if let Some(program) = with_cache(|c| c.get(&key)) {
         crate::library::adopt(py, &program, limit)?;
         return Ok(Module { program, timeout });
     }
-    let compile = CompileOptions {
-        name: key.name.clone(),
-        front: front::Options { defines: key.defines.clone(), headers, units: key.units, ..front::Options::default() },
-        device: if cuda { Device::Cuda } else { Device::Cpu },
-        arch: key.arch.clone(),
-        nvrtc_options: key.options.clone(),
-        fmad: key.fmad,
-        tier: key.tier,
-        strict_device,
-        unified_memory,
-    };
-    let program = compiling(py, || Program::compile(&key.text, &compile))?.map_err(|e| errors::to_py(py, e))?;
+    let program = compiling(py, || Program::compile(&key.0, &key.1))?.map_err(|e| errors::to_py(py, e))?;
     // Variables begin anew with every compilation.
     if program.module().globals.iter().all(|g| g.space == Space::ReadOnly)
         && let Some(dropped) = with_cache(|c| c.insert(key, program.clone()))

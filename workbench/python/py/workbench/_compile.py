@@ -70,17 +70,16 @@ def compile(
         find_nvidia()
     return _workbench.compile_source(
         source,
-        device,
-        name or "",
-        pairs + parsed.defines,
-        found,
-        parsed.rest,
-        arch or parsed.arch,
-        parsed.fmad,
-        strict_device,
-        False,
-        unified_memory,
-        timeout,
+        device=device,
+        name=name or "",
+        defines=pairs + parsed.defines,
+        headers=found,
+        options=parsed.rest,
+        arch=arch or parsed.arch,
+        fmad=parsed.fmad,
+        strict_device=strict_device,
+        unified_memory=unified_memory,
+        timeout=timeout,
     )
 
 
@@ -88,20 +87,7 @@ def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module
     """Compiles what a pickled module held."""
     if state["device"] == "cuda":
         find_nvidia()
-    return _workbench.compile_source(
-        source,
-        state["device"],
-        state["name"],
-        state["defines"],
-        state["headers"],
-        state["options"],
-        state["arch"],
-        state["fmad"],
-        state["strict_device"],
-        state["units"],
-        state["unified_memory"],
-        timeout,
-    )
+    return _workbench.compile_source(source, timeout=timeout, **state)
 
 
 def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) -> None:

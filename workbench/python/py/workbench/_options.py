@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Iterable
+from typing import Iterable, Mapping, Sequence, TypedDict
 
 from .errors import make_argument_error
 
@@ -61,6 +61,21 @@ def split_flags(flags: str | Iterable[str] | None, what: str) -> list[str]:
         except ValueError as error:
             raise make_argument_error(f"{what}: `{flag}`: {str(error).lower()}") from None
     return parts
+
+
+class CompileOptions(TypedDict, total=False):
+    """Options of the native half's `compile_source`, which checks them; `workbench/runtime/options.rs` says what each means."""
+
+    device: str
+    name: str
+    defines: Sequence[tuple[str, str]]
+    headers: Mapping[str, str]
+    options: Sequence[str]
+    arch: str | None
+    fmad: bool | None
+    strict_device: bool
+    unified_memory: bool
+    units: bool
 
 
 class Options:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, Callable, Sequence
 
+from typing_extensions import Unpack
+
+from ._options import CompileOptions
 from .errors import Diagnostic
 from .operators import Mismatch
 
@@ -155,20 +158,7 @@ class HostFunction:
     def signature(self) -> str: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-def compile_source(
-    source: str,
-    device: str,
-    name: str,
-    defines: Sequence[tuple[str, str]],
-    headers: dict[str, str],
-    options: Sequence[str],
-    arch: str | None,
-    fmad: bool | None,
-    strict_device: bool = False,
-    units: bool = False,
-    unified_memory: bool = False,
-    timeout: float | None = None,
-) -> Module: ...
+def compile_source(source: str, *, timeout: float | None = None, **options: Unpack[CompileOptions]) -> Module: ...
 def neuron_kernels(shape: Module) -> list[str]: ...
 def load_neuron(shape: Module, compute: Module, cores: int) -> list[str]: ...
 def tpc_execute(

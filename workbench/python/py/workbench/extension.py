@@ -78,8 +78,9 @@ def load_inline(
     texts, registrations = _units(cpp, cuda, bound)
     defines = {"main.cpp": flags.cpp.defines, "cuda.cu": flags.cuda.defines}
     folders = [*flags.include_dirs, *_folders(extra_include_paths)]
+    options = {"strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
     try:
-        compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory, timeout), verbose, registrations)
+        compiled = _compiled(name, texts, folders, defines, verbose, registrations, **options)
     except CompileError as error:
         unknown = [d for d in error.diagnostics if d.file in registrations]
         if unknown and len(unknown) == len([d for d in error.diagnostics if d.severity == "error"]):
@@ -133,7 +134,8 @@ def load(
     # In angles what stands beside a source is found last; a compiler would not find it at all.
     folders = [*flags.include_dirs, *_folders(extra_include_paths), *dict.fromkeys(path.parent for path in paths)]
     defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
-    compiled = _compiled(name, texts, folders, defines, (strict_device, unified_memory, timeout), verbose)
+    options = {"strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
+    compiled = _compiled(name, texts, folders, defines, verbose, **options)
     return _python_module(name, compiled, None)
 
 
@@ -164,20 +166,17 @@ def _compiled(
     texts: Mapping[str, str],
     folders: Sequence[Path],
     defines: Mapping[str, Sequence[tuple[str, str]]],
-    options: tuple[bool, bool, float | None],
     verbose: bool,
     more: Mapping[str, str] = {},
+    **options: Any,
 ) -> Module:
     """Compiles texts as translation units of one program; they are headers, so that a message names the line of the source given.
-    `more` are further headers that they include, `options` are `strict_device`, `unified_memory` and `timeout`."""
+    `more` are further headers that they include, `options` are of `compile_source`."""
     headers = {**texts, **more}
     collect_headers("", folders, headers)
     source = "".join(_included(part, defines.get(part, ())) for part in texts)
     named = [("TORCH_EXTENSION_NAME", name)]
-    strict_device, unified_memory, timeout = options
-    compiled = _workbench.compile_source(
-        source, "cpu", name, named, headers, [], None, None, strict_device, True, unified_memory, timeout
-    )
+    compiled = _workbench.compile_source(source, name=name, defines=named, headers=headers, units=True, **options)
     if verbose:
         for warning in compiled.warnings:
             print(warning)

@@ -205,7 +205,7 @@ def load_op_library(path: str, extra_cflags: Sequence[str] = ()) -> OpLibrary:
     headers = {str(path): text.decode("utf-8", errors="replace")}
     collect_headers("", [file.parent, *parsed.include_dirs], headers)
     source = f'#include "{path}"\n'
-    module = _workbench.compile_source(source, "cpu", str(path), list(parsed.defines), headers, [], None, None)
+    module = _workbench.compile_source(source, name=str(path), defines=parsed.defines, headers=headers)
     library = OpLibrary(module)
     if not dir(library):
         raise make_argument_error(f"{path} registers no operator: there is no REGISTER_OP in it")

@@ -169,7 +169,7 @@ def _compile(library: Mapping[str, Any], part: str, more: Mapping[str, str], ver
     }
     headers = {**library[f"{part}_headers"], **texts, **behind}
     defines = [(str(key), str(value)) for key, value in library["defines"]]
-    made = _workbench.compile_source(source, "cpu", library["name"], defines, headers, [], None, None, False, True)
+    made = _workbench.compile_source(source, name=library["name"], defines=defines, headers=headers, units=True)
     for warning in made.warnings if verbose else ():
         print(warning)
     return made
