@@ -33,6 +33,21 @@ def test_inputs_broadcast_and_scalars_are_inputs(muladd, rng):
         muladd(np.ones(3, np.float32), np.ones(4, np.float32), 1.0)
 
 
+def test_arguments_go_by_name_and_mistakes_are_named(muladd):
+    x = np.ones(3, np.float32)
+    assert np.array_equal(muladd(x, c=x, b=2 * x), 3 * x)
+    assert muladd(c=x, b=x, a=x, out=x.copy())[0] == 2
+    for args, kwargs, message in [
+        ((x, x), {}, "argument `c` is missing"),
+        ((x, x), {"cc": x}, "no argument `cc`; did you mean `c`"),
+        ((x, x, x), {"scale": x}, r"no argument `scale` \(a, b, c, out\)"),
+        ((x, x, x), {"a": x}, "argument `a` is given twice"),
+        ((x, x, x, x, x), {}, "takes 4 arguments, 5 given"),
+    ]:
+        with pytest.raises(wb.ArgumentError, match=message):
+            muladd(*args, **kwargs)
+
+
 def test_types_that_disagree_are_an_error(muladd):
     with pytest.raises(wb.ArgumentError, match=r"`T` is float32.*try b.astype\(np.float32\)"):
         muladd(np.ones(3, np.float32), np.ones(3), 1.0)

@@ -57,6 +57,12 @@ def test_what_is_registered_is_what_is_offered():
         m.plus(a)
     with pytest.raises(wb.ArgumentError, match="those with names: x, y"):
         m.plus(a, z=a)
+    with pytest.raises(wb.ArgumentError, match="`x` is given twice"):
+        m.plus(a, x=a)
+    m = wb.load_inline("ext", 'int scaled(int x, int scale) { return x * scale; }\n'
+                       'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scaled", &scaled, py::arg("x"), py::arg("scale")); }')
+    with pytest.raises(wb.ArgumentError, match="no argument `scael`; did you mean `scale`"):
+        m.scaled(1, scael=2)
 
 
 def test_defaults_of_arguments():

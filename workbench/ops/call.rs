@@ -6,8 +6,9 @@ use smallvec::SmallVec;
 use super::plan::Run;
 use super::plan::{ArgValue, ArrayRef, RunConfig};
 use super::registry::{Implementation, Op};
-use super::schema::{Default, Schema};
+use super::schema::{Argument, Default, Schema};
 use crate::front::nearest;
+use crate::runtime::arrange::{Misarranged, Parameter, arrange};
 use crate::runtime::{Element, Error, Report, Result, Tensor};
 
 /// An argument that owns its array.
@@ -185,34 +186,55 @@ impl Outputs {
 /// # Errors
 /// [`Error::Argument`] naming what is missing or too much.
 pub fn fill_defaults(schema: &Schema, args: &mut Vec<OwnedArg>) -> Result<()> {
-    if args.len() > schema.args.len() {
-        return Err(Error::argument(format!(
-            "`{}` takes {} arguments, {} given",
-            schema.qualified_name(),
-            schema.args.len(),
-            args.len()
-        )));
+    // Those that are given stay where they are.
+    let given = std::iter::repeat_n((), args.len());
+    let put = |at: usize, value: Option<()>| {
+        let arg = &schema.args[at];
+        if value.is_some() {
+            return Ok(());
+        }
+        args.push(arg.default.as_ref().and_then(OwnedArg::of_default).ok_or_else(|| {
+            let default = arg.default.as_ref().map(ToString::to_string).unwrap_or_default();
+            let name = schema.qualified_name();
+            Error::argument(format!("`{name}`: give argument `{}`; its default `{default}` is no number", arg.name))
+        })?);
+        Ok(())
+    };
+    let wrong = |wrong| match wrong {
+        Misarranged::TooMany { most, given } => {
+            Error::argument(format!("`{}` takes {most} arguments, {given} given", schema.qualified_name()))
+        }
+        wrong => misarranged(schema, wrong),
+    };
+    arrange(&schema.args, schema.args.len(), given, &mut Vec::new(), put, wrong)
+}
+
+impl Parameter for Argument {
+    fn name(&self) -> &str {
+        &self.name
     }
-    for arg in &schema.args[args.len()..] {
-        args.push(match (&arg.default, arg.default.as_ref().and_then(OwnedArg::of_default)) {
-            (_, Some(value)) => value,
-            (Some(v), None) => {
-                return Err(Error::argument(format!(
-                    "`{}`: give argument `{}`; its default `{v}` is no number",
-                    schema.qualified_name(),
-                    arg.name
-                )));
-            }
-            (None, None) => {
-                return Err(Error::argument(format!(
-                    "`{}`: argument `{}` is missing",
-                    schema.qualified_name(),
-                    arg.name
-                )));
-            }
-        });
+
+    fn has_default(&self) -> bool {
+        self.default.is_some()
     }
-    Ok(())
+}
+
+/// What to say of arguments that a schema does not take.
+pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
+    let name = schema.qualified_name();
+    Error::argument(match wrong {
+        Misarranged::TooMany { most, given } => {
+            format!("`{name}` takes {most} arguments by position, {given} given: {schema}")
+        }
+        Misarranged::Twice(at) => format!("`{name}`: argument `{}` is given twice", schema.args[at].name),
+        Misarranged::Missing { at, unknown: None } => {
+            format!("`{name}`: argument `{}` is missing", schema.args[at].name)
+        }
+        // A misspelt keyword is why an argument is missing.
+        Misarranged::Missing { unknown: Some(keyword), .. } | Misarranged::Unknown(keyword) => {
+            unknown_argument(schema, &keyword)
+        }
+    })
 }
 
 /// What to say of a keyword that no argument has, with the nearest name that one has.

@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock, Once, PoisonError, RwLock};
 use super::schema::{Argument, Default, Kind, Schema, scalar_type};
 use super::unknown_argument;
 use crate::back::{Exception, FaultKind};
+use crate::runtime::arrange::{Misarranged, arrange};
 use crate::runtime::host::{
     self, Answer, Core, DeviceTag, Dispatched, Export, HostTensor, Inferred, LibraryEntry, LibraryLine, Limits, Value,
 };
@@ -418,49 +419,37 @@ impl Overload {
     ///
     /// # Errors
     /// [`Error::Argument`] naming the argument that is missing, unknown, or of another type.
-    pub fn bind(&self, given: Vec<Value>, named: Vec<(String, Value)>) -> Result<Vec<Value>> {
+    pub fn bind(&self, given: Vec<Value>, mut named: Vec<(String, Value)>) -> Result<Vec<Value>> {
         let Some(schema) = &self.schema else {
             return Err(Error::argument(format!("Could not find schema for {}.", self.name())));
         };
-        let name = schema.qualified_name();
-        let positional = schema.args.iter().filter(|a| !a.keyword_only).count();
-        if given.len() > positional {
-            return Err(Error::argument(format!(
-                "{name}() takes {positional} positional arguments, {} given. {schema}",
-                given.len()
-            )));
-        }
-        let mut values: Vec<Option<Value>> = given.into_iter().map(Some).collect();
-        values.resize(schema.args.len(), None);
-        for (keyword, value) in named {
-            match schema.args.iter().position(|a| a.name == keyword) {
-                Some(i) if values[i].is_none() => values[i] = Some(value),
-                Some(_) => return Err(Error::argument(format!("{name}() got two values for argument `{keyword}`"))),
-                None => return Err(Error::argument(unknown_argument(schema, &keyword))),
-            }
-        }
-        let args = schema.args.iter().zip(values);
-        args.enumerate()
-            .map(|(i, (arg, value))| {
-                let value = match (value, &arg.default) {
-                    (Some(value), _) => value,
-                    (None, Some(default)) => default_value(default, &arg.kind).ok_or_else(|| {
-                        Error::argument(format!("{name}(): give argument `{}`; host code has no value for its default `{default}`", arg.name))
-                    })?,
-                    (None, None) => {
-                        return Err(Error::argument(format!("{name}() is missing value for argument '{}'. {schema}", arg.name)));
-                    }
-                };
-                let came = value.type_name();
-                let value = fit(&arg.kind, value).ok_or_else(|| {
-                    Error::argument(format!(
-                        "{name}() Expected a value of type '{}' for argument '{}' but instead found type '{came}'. Position: {i}. {schema}",
-                        arg.kind, arg.name
-                    ))
-                })?;
-                Ok(if self.may_write(arg) { value } else { value.sealed() })
-            })
-            .collect()
+        let mut values = Vec::with_capacity(schema.args.len());
+        let put = |at: usize, value: Option<Value>| {
+            let arg = &schema.args[at];
+            let value = value.or_else(|| default_of(arg)).ok_or_else(|| {
+                let default = arg.default.as_ref().map(ToString::to_string).unwrap_or_default();
+                let name = schema.qualified_name();
+                let message = format!(
+                    "{name}(): give argument `{}`; host code has no value for its default `{default}`",
+                    arg.name
+                );
+                Error::argument(message)
+            })?;
+            let came = value.type_name();
+            let value = fit(&arg.kind, value).ok_or_else(|| {
+                Error::argument(format!(
+                    "{}() Expected a value of type '{}' for argument '{}' but instead found type '{came}'. Position: {at}. {schema}",
+                    schema.qualified_name(),
+                    arg.kind,
+                    arg.name
+                ))
+            })?;
+            values.push(if self.may_write(arg) { value } else { value.sealed() });
+            Ok(())
+        };
+        let wrong = |wrong| misarranged(schema, wrong);
+        arrange(&schema.args, schema.positional(), given.into_iter(), &mut named, put, wrong)?;
+        Ok(values)
     }
 
     /// Calls it with bound arguments.
@@ -720,6 +709,23 @@ fn device(text: &str) -> Option<DeviceTag> {
         "cpu" | "cuda" => Some(DeviceTag { is_cuda: name == "cuda", index: index? }),
         _ => None,
     }
+}
+
+/// What to say, in torch's words, of arguments that a schema does not take.
+pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
+    let name = schema.qualified_name();
+    Error::argument(match wrong {
+        Misarranged::TooMany { most, given } => {
+            format!("{name}() takes {most} positional arguments, {given} given. {schema}")
+        }
+        Misarranged::Twice(at) => format!("{name}() got two values for argument `{}`", schema.args[at].name),
+        Misarranged::Missing { at, unknown: None } => {
+            format!("{name}() is missing value for argument '{}'. {schema}", schema.args[at].name)
+        }
+        Misarranged::Missing { unknown: Some(keyword), .. } | Misarranged::Unknown(keyword) => {
+            unknown_argument(schema, &keyword)
+        }
+    })
 }
 
 /// The default of an argument as a value; `None` where it has none, or one that says nothing here.

@@ -28,7 +28,7 @@ mod writers;
 mod tests;
 
 pub use builder::OpBuilder;
-pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults, unknown_argument};
+pub use call::{IntoArgs, Outputs, OwnedArg, fill_defaults, misarranged, unknown_argument};
 pub use gradient::{BackwardFn, Context, Gradient, GradientBy, Saved, SetupFn};
 pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
 pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};

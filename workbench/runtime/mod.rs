@@ -1,5 +1,6 @@
 //! Running kernels: data types, arguments, launches, faults, the compiled [`Program`].
 
+pub mod arrange;
 pub mod builder;
 pub mod dtype;
 mod extents;

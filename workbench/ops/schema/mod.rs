@@ -298,6 +298,11 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// How many arguments may be given by position: those before `*`.
+    pub fn positional(&self) -> usize {
+        self.args.iter().take_while(|arg| !arg.keyword_only).count()
+    }
+
     /// Parses a schema.
     ///
     /// # Errors

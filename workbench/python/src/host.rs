@@ -8,6 +8,8 @@ use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use workbench::front::nearest;
+use workbench::runtime::arrange::{Misarranged, Parameter, arrange};
 use workbench::runtime::host::turns::Turn;
 use workbench::runtime::host::{DeviceTag, Export, Fill, HostTensor, Limits, Registration, Storage, Value, hollowly};
 use workbench::runtime::{DType, Interrupt as _, Program, Report};
@@ -17,6 +19,7 @@ use crate::args::{self, interop};
 use crate::errors::{self, argument};
 use crate::foreign;
 use crate::interrupt::Poll;
+use crate::keywords::Keywords;
 use crate::module::Module;
 use crate::ndarray::{self, View};
 use crate::output;
@@ -477,6 +480,46 @@ fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
     refused || error.value(py).to_string().starts_with(&format!("{}(): argument ", export.name))
 }
 
+/// The keyword arguments of a call that are of parameters behind the first `given`, and the others.
+fn split<'py>(
+    py: Python<'py>,
+    export: &Export,
+    given: usize,
+    kwargs: &Bound<'py, PyDict>,
+) -> PyResult<(Bound<'py, PyDict>, Vec<(String, Bound<'py, PyAny>)>)> {
+    let (named, mut others) = (PyDict::new(py), Vec::new());
+    for (key, object) in kwargs {
+        let name: String = key.extract()?;
+        if export.arguments.iter().skip(given).any(|(parameter, _)| *parameter == name) {
+            named.set_item(key, object)?;
+        } else {
+            others.push((name, object));
+        }
+    }
+    Ok((named, others))
+}
+
+/// What to say of arguments that a host function does not take.
+fn misarranged(export: &Export, wrong: Misarranged) -> String {
+    let function = &export.name;
+    match wrong {
+        Misarranged::TooMany { most, given } => {
+            format!("{function}(): {most} arguments may be given without names, not {given}")
+        }
+        Misarranged::Twice(at) => format!("{function}(): argument `{}` is given twice", export.arguments[at].0),
+        Misarranged::Missing { at, unknown: None } => {
+            format!("{function}(): argument `{}` is missing", export.arguments[at].0)
+        }
+        Misarranged::Missing { unknown: Some(keyword), .. } | Misarranged::Unknown(keyword) => {
+            let names: Vec<&str> = export.arguments.iter().map(Parameter::name).collect();
+            let near = nearest(&keyword, names.iter());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            format!("{function}() has no argument `{keyword}`{hint} (those with names: {all})")
+        }
+    }
+}
+
 impl ExtensionFunction {
     /// Whether calls may have a gradient. Methods of Python's C interface have none.
     fn may_have_gradient(&self) -> bool {
@@ -514,13 +557,6 @@ impl ExtensionFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
         how: &mut How<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(most) = export.positional.filter(|most| args.len() > *most) {
-            let name = &export.name;
-            return Err(argument(
-                py,
-                format!("{name}(): {most} arguments may be given without names, not {}", args.len()),
-            ));
-        }
         let is_method = matches!(export.registration, Registration::Python(_));
         let exact = is_method || export.objects.any();
         // What Python code is given meanwhile it may keep.
@@ -541,44 +577,28 @@ impl ExtensionFunction {
         }
         // How many are a parameter's each; `py::args` and `py::kwargs` take the rest.
         let single = export.arity - usize::from(export.objects.args) - usize::from(export.objects.keywords);
-        let (mut rest, mut others) = (Vec::new(), Vec::new());
-        let mut values = Vec::with_capacity(args.len());
-        for (i, object) in args.iter().enumerate() {
-            if export.objects.args && i >= single {
-                rest.push(given.value(&object, &format_args!("argument {}", i + 1))?);
-                continue;
+        let (named, others) = match kwargs {
+            Some(kwargs) if export.objects.keywords => {
+                let (named, others) = split(py, export, args.len(), kwargs)?;
+                (Some(named), others)
             }
-            values.push(match export.arguments.get(i) {
-                Some((name, _)) => given.value(&object, name)?,
-                None => given.value(&object, &format_args!("argument {}", i + 1))?,
-            });
-        }
-        let known = |name: &str| export.arguments.iter().skip(args.len()).any(|(n, _)| n == name);
-        for name in kwargs.iter().flat_map(|k| k.keys()) {
-            let name: String = name.extract()?;
-            if !known(&name) {
-                if export.objects.keywords {
-                    let object = kwargs.map(|k| k.get_item(&name)).transpose()?.flatten();
-                    if let Some(object) = object {
-                        others.push((Value::Text(name.clone()), given.value(&object, &name)?));
-                    }
-                    continue;
+            kwargs => (kwargs.cloned(), Vec::new()),
+        };
+        let (mut rest, mut values) = (Vec::new(), Vec::with_capacity(args.len()));
+        let put = |at: usize, object: Option<Bound<'py, PyAny>>| {
+            match (object, export.arguments.get(at)) {
+                (Some(object), _) if export.objects.args && at >= single => {
+                    rest.push(given.value(&object, &format_args!("argument {}", at + 1))?);
                 }
-                let names: Vec<&str> = export.arguments.iter().map(|(n, _)| n.as_str()).collect();
-                let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                let message = format!("{}(): no argument `{name}` is left; those with names: {all}", export.name);
-                return Err(argument(py, message));
+                (Some(object), Some((name, _))) => values.push(given.value(&object, name)?),
+                (Some(object), None) => values.push(given.value(&object, &format_args!("argument {}", at + 1))?),
+                (None, argument) => values.extend(argument.and_then(|(_, default)| default.clone())),
             }
-        }
-        for (name, default) in export.arguments.iter().skip(args.len()) {
-            match (kwargs.map(|k| k.get_item(name)).transpose()?.flatten(), default) {
-                (Some(object), _) => values.push(given.value(&object, name)?),
-                (None, Some(value)) => values.push(value.clone()),
-                (None, None) => {
-                    return Err(argument(py, format!("{}(): argument `{name}` is missing", export.name)));
-                }
-            }
-        }
+            Ok(())
+        };
+        let most = export.positional.unwrap_or(usize::MAX);
+        let wrong = |wrong| argument(py, misarranged(export, wrong));
+        arrange(&export.arguments, most, args.iter(), &mut Keywords(named.as_ref()), put, wrong)?;
         if export.objects.args {
             if values.len() < single {
                 let (name, came) = (&export.name, values.len());
@@ -587,7 +607,12 @@ impl ExtensionFunction {
             values.push(Value::Tuple(rest));
         }
         if export.objects.keywords {
-            values.push(Value::Dict(others));
+            let mut pairs = Vec::with_capacity(others.len());
+            for (name, object) in others {
+                let value = given.value(&object, &name)?;
+                pairs.push((Value::Text(name), value));
+            }
+            values.push(Value::Dict(pairs));
         }
         self.run(py, export, values, &given, how)
     }

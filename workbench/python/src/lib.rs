@@ -14,6 +14,7 @@ mod gil;
 mod host;
 mod interrupt;
 mod kernel;
+mod keywords;
 mod library;
 mod module;
 mod ndarray;
@@ -66,6 +67,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(library::hold_to_schema, m)?)?;
     m.add_function(wrap_pyfunction!(library::read_manifest, m)?)?;
     m.add_function(wrap_pyfunction!(library::write_manifest, m)?)?;
+    m.add_function(wrap_pyfunction!(keywords::arrange_arguments, m)?)?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;

@@ -13,7 +13,7 @@ use workbench::ops::gaudi::{self, Role};
 use workbench::ops::library::{self, Overload};
 use workbench::ops::manifest::Manifest;
 use workbench::ops::schema::{self, Return, Schema};
-use workbench::ops::unknown_argument;
+use workbench::runtime::arrange::{Misarranged, arrange};
 use workbench::runtime::host::{Limits, Value};
 use workbench::runtime::{DType, Error, Program};
 
@@ -21,6 +21,7 @@ use crate::errors::{self, argument};
 use crate::gil;
 use crate::host::Given;
 use crate::interrupt::Poll;
+use crate::keywords::Keywords;
 use crate::module::Module;
 use crate::recording::{self, Recording};
 use crate::torch;
@@ -422,7 +423,7 @@ impl LibraryOp {
     /// How many arguments may be passed by position.
     #[getter]
     fn _positional(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.schema_of(py)?.args.iter().filter(|a| !a.keyword_only).count())
+        Ok(self.schema_of(py)?.positional())
     }
 
     /// The names of the arguments, in order.
@@ -465,39 +466,22 @@ impl LibraryOp {
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let schema = self.schema_of(py)?;
-        let positional = schema.args.iter().filter(|a| !a.keyword_only).count();
-        if args.len() > positional {
-            let message =
-                format!("{}() takes {positional} positional arguments, {} given. {schema}", self.name, args.len());
-            return Err(argument(py, message));
-        }
-        let mut objects: Vec<Bound<'py, PyAny>> = args.iter().collect();
-        let mut used = 0;
-        for arg in &schema.args[args.len()..] {
-            if let Some(object) = kwargs.get_item(&arg.name)? {
-                used += 1;
+        let mut objects: Vec<Bound<'py, PyAny>> = Vec::with_capacity(schema.args.len());
+        let wrong = |wrong| errors::to_py(py, library::misarranged(&schema, wrong));
+        let put = |at: usize, object: Option<Bound<'py, PyAny>>| {
+            let arg = &schema.args[at];
+            if let Some(object) = object {
                 objects.push(object);
-            } else if let Some(schema::Default::Imaginary(v)) = arg.default {
-                objects.push(PyComplex::from_doubles(py, 0.0, v).into_any());
-            } else if let Some(value) = library::default_of(arg) {
-                objects.push(Given::default().object(py, &value)?);
-            } else {
-                let message = format!("{}() is missing value for argument '{}'. {schema}", self.name, arg.name);
-                return Err(argument(py, message));
+                return Ok(());
             }
-        }
-        if used < kwargs.len() {
-            for key in kwargs.keys() {
-                let key = key.to_string();
-                match schema.args.iter().position(|a| a.name == key) {
-                    None => return Err(argument(py, unknown_argument(&schema, &key))),
-                    Some(at) if at < args.len() => {
-                        return Err(argument(py, format!("{}() got two values for argument `{key}`", self.name)));
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
+            objects.push(match (&arg.default, library::default_of(arg)) {
+                (Some(schema::Default::Imaginary(v)), _) => PyComplex::from_doubles(py, 0.0, *v).into_any(),
+                (_, Some(value)) => Given::default().object(py, &value)?,
+                _ => return Err(wrong(Misarranged::Missing { at, unknown: None })),
+            });
+            Ok(())
+        };
+        arrange(&schema.args, schema.positional(), args.iter(), &mut Keywords(Some(kwargs)), put, wrong)?;
         PyTuple::new(py, objects)
     }
 

@@ -13,6 +13,7 @@ use workbench::ir::ParamType;
 use workbench::ops::schema::{Argument, Return, Schema};
 use workbench::ops::shape::{Expr, Extents, Operator};
 use workbench::ops::{self, ArgValue, Definition, OpOptions, Plan, RunConfig, ShapeFn, ShapeRule, SourceCode, Spec};
+use workbench::runtime::arrange::arrange;
 use workbench::runtime::{DType, Device, Error, Queue, Report};
 
 use crate::args::{self, Keep};
@@ -20,6 +21,7 @@ use crate::errors::{self, argument};
 use crate::gil;
 use crate::interrupt::Poll;
 use crate::kernel::{Kernel, failed, seconds};
+use crate::keywords::Keywords;
 use crate::module::Module;
 use crate::ndarray;
 use crate::on_gpu;
@@ -403,33 +405,15 @@ impl NativeOp {
         kwargs: Option<&Bound<'py, PyDict>>,
         objects: &mut Objects<'py>,
     ) -> PyResult<()> {
-        let name = self.op.name();
-        for object in args {
-            objects.push(object);
-        }
-        let positional = schema.args.iter().take_while(|a| !a.keyword_only).count();
-        if objects.len() > positional {
-            return Err(argument(
-                py,
-                format!("`{name}` takes {positional} arguments by position, {} given: {schema}", objects.len()),
-            ));
-        }
-        let mut used = 0;
-        for arg in &schema.args[objects.len()..] {
-            match kwargs.map(|k| k.get_item(&arg.name)).transpose()?.flatten() {
-                Some(object) => {
-                    used += 1;
-                    objects.push(object);
-                }
-                None if arg.default.is_none() => {
-                    // A misspelt keyword is why an argument is missing.
-                    keywords(py, name, schema, args, kwargs)?;
-                    return Err(argument(py, format!("`{name}`: argument `{}` is missing", arg.name)));
-                }
-                None => objects.push(values::default(py, name, arg)?),
-            }
-        }
-        if kwargs.is_some_and(|kwargs| kwargs.len() > used) { keywords(py, name, schema, args, kwargs) } else { Ok(()) }
+        let put = |at: usize, object: Option<Bound<'py, PyAny>>| {
+            objects.push(match object {
+                Some(object) => object,
+                None => values::default(py, self.op.name(), &schema.args[at])?,
+            });
+            Ok(())
+        };
+        let wrong = |wrong| errors::to_py(py, ops::misarranged(schema, wrong));
+        arrange(&schema.args, schema.positional(), args.iter(), &mut Keywords(kwargs), put, wrong)
     }
 
     fn call<'py>(
@@ -733,25 +717,4 @@ pub fn schema_arguments(py: Python<'_>, schema: &str) -> PyResult<Vec<ArgumentPa
     let parsed = Schema::parse(schema).map_err(|e: Error| errors::to_py(py, e))?;
     let one = |a: Argument| (a.name, a.kind.to_string(), a.default.map(|d| d.to_string()), a.keyword_only, a.mutated);
     Ok(parsed.args.into_iter().map(one).collect())
-}
-
-/// Refuses keywords that name no argument, or one that was given by position.
-fn keywords(
-    py: Python<'_>,
-    name: &str,
-    schema: &Schema,
-    args: &Bound<'_, PyTuple>,
-    kwargs: Option<&Bound<'_, PyDict>>,
-) -> PyResult<()> {
-    for key in kwargs.into_iter().flat_map(|kwargs| kwargs.keys()) {
-        let key = key.to_string();
-        match schema.args.iter().position(|a| a.name == key) {
-            None => return Err(argument(py, ops::unknown_argument(schema, &key))),
-            Some(at) if at < args.len() => {
-                return Err(argument(py, format!("`{name}`: argument `{key}` is given twice")));
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
 }

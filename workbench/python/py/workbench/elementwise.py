@@ -8,6 +8,7 @@ from typing import Any, Callable, Mapping
 
 import numpy as np
 
+from . import _workbench
 from ._compile import compile as compile_source
 from .benchmark import bench_callable
 from .errors import make_argument_error
@@ -138,11 +139,9 @@ class Elementwise:
 
     def _positional(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
         names = [p.name for p in [*self.inputs, *self.outputs]]
-        values = list(args)
-        for name in names[len(values) :]:
-            if name in kwargs:
-                values.append(kwargs[name])
-        if len(values) != len(args) + len(kwargs) or len(values) not in (len(self.inputs), len(names)):
+        arranged = _workbench.arrange_arguments(self.name, names, len(self.inputs), args, kwargs)
+        values = [value for value in arranged if value is not ...]
+        if len(values) not in (len(self.inputs), len(names)):
             raise make_argument_error(
                 f"`{self.name}` takes {len(self.inputs)} inputs ({', '.join(p.name for p in self.inputs)}), "
                 f"or these and its {len(self.outputs)} outputs; got {len(args) + len(kwargs)}"

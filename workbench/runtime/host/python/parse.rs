@@ -7,6 +7,7 @@ use super::super::array::Answer;
 use super::super::value::Value;
 use super::{Object, Python};
 use crate::back::Exception;
+use crate::runtime::arrange::{Misarranged, Named, arrange};
 
 /// Most parentheses in one another.
 pub(super) const MAX_DEPTH: u32 = 30;
@@ -50,6 +51,44 @@ enum Refused {
 
 type Converted = Answer<Result<(), Refused>>;
 
+/// Arguments by name of a call of Python's.
+struct OfCall<'a> {
+    python: &'a Python,
+    /// The dictionary, or NULL.
+    keywords: i64,
+    /// Its keys.
+    names: &'a [String],
+}
+
+/// Why arguments are not arranged.
+enum Unarranged {
+    /// They do not fit.
+    Misarranged(Misarranged),
+    /// The call ends.
+    Failed((Exception, String)),
+}
+
+impl Named for OfCall<'_> {
+    type Value = i64;
+    type Error = Unarranged;
+
+    fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    fn take(&mut self, name: &str) -> Result<Option<i64>, Unarranged> {
+        // A parameter without a name is given by position.
+        if name.is_empty() {
+            return Ok(None);
+        }
+        self.python.find_text(self.keywords, name).map_err(Unarranged::Failed)
+    }
+
+    fn find(&self, wanted: impl Fn(&str) -> bool) -> Result<Option<String>, Unarranged> {
+        Ok(self.names.iter().find(|name| name.is_empty() || wanted(name)).cloned())
+    }
+}
+
 pub(super) fn misused<T>(message: impl Into<String>) -> Answer<T> {
     Err((Exception::System, message.into()))
 }
@@ -86,6 +125,32 @@ impl Format {
     /// What messages call the function: its name with parentheses.
     fn function(&self) -> String {
         self.name.as_ref().map_or("function".to_owned(), |name| format!("{name}()"))
+    }
+
+    /// What CPython says of arguments that do not fit, for parameters of these names.
+    fn misarranged(&self, wrong: Misarranged, names: &[&str], given: usize) -> String {
+        let function = self.function();
+        match wrong {
+            Misarranged::TooMany { most, .. } => {
+                let is_exact = self.required >= most && self.required == self.units.len();
+                let how = if is_exact { "exactly" } else { "at most" };
+                format!("{function} takes {how} {most} positional argument{} ({given} given)", plural(most))
+            }
+            Misarranged::Twice(at) => {
+                format!("argument for {function} given by name ('{}') and position ({})", names[at], at + 1)
+            }
+            Misarranged::Missing { at, .. } if names[at].is_empty() => {
+                let low = names.iter().take(self.required).filter(|n| n.is_empty()).count();
+                format!("{function} takes at least {low} positional argument{} ({given} given)", plural(low))
+            }
+            Misarranged::Missing { at, .. } => {
+                format!("{function} missing required argument '{}' (pos {})", names[at], at + 1)
+            }
+            Misarranged::Unknown(unknown) => {
+                let function = if self.name.is_some() { function } else { "this function".to_owned() };
+                format!("'{unknown}' is an invalid keyword argument for {function}")
+            }
+        }
     }
 }
 
@@ -296,51 +361,23 @@ impl Python {
             self.set(Exception::Type, message);
             return Ok(None);
         }
-        if given.len() > format.positional {
-            let most = format.positional;
-            let how = if format.required >= most && format.required == units { "exactly" } else { "at most" };
-            let message =
-                format!("{function} takes {how} {most} positional argument{} ({} given)", plural(most), given.len());
-            self.set(Exception::Type, message);
-            return Ok(None);
-        }
+        let params: Vec<(&str, bool)> =
+            names.iter().enumerate().map(|(i, name)| (*name, i >= format.required)).collect();
         let mut arguments = Vec::with_capacity(units);
-        for (i, name) in names.iter().enumerate() {
-            let by_name = if name.is_empty() || keywords == 0 { None } else { self.find_text(keywords, name)? };
-            let argument = match (given.get(i), by_name) {
-                (Some(_), Some(_)) => {
-                    let message = format!("argument for {function} given by name ('{name}') and position ({})", i + 1);
-                    self.set(Exception::Type, message);
-                    return Ok(None);
-                }
-                (Some(argument), None) => Some(*argument),
-                (None, by_name) => by_name,
-            };
-            if argument.is_none() && i < format.required {
-                let message = if name.is_empty() {
-                    let low = names.iter().take(format.required).filter(|n| n.is_empty()).count();
-                    format!(
-                        "{function} takes at least {low} positional argument{} ({} given)",
-                        plural(low),
-                        given.len()
-                    )
-                } else {
-                    format!("{function} missing required argument '{name}' (pos {})", i + 1)
-                };
-                self.set(Exception::Type, message);
-                return Ok(None);
-            }
+        let put = |_, argument| {
             arguments.push(argument);
+            Ok(())
+        };
+        let mut of_call = OfCall { python: self, keywords, names: &named };
+        let wrong = |wrong| Unarranged::Misarranged(wrong);
+        match arrange(&params, format.positional, given.iter().copied(), &mut of_call, put, wrong) {
+            Ok(()) => Ok(Some(arguments)),
+            Err(Unarranged::Failed(error)) => Err(error),
+            Err(Unarranged::Misarranged(wrong)) => {
+                self.set(Exception::Type, format.misarranged(wrong, names, given.len()));
+                Ok(None)
+            }
         }
-        if let Some(unknown) = named.iter().find(|n| n.is_empty() || !names.contains(&n.as_str())) {
-            let message = match format.name.is_some() {
-                true => format!("'{unknown}' is an invalid keyword argument for {function}"),
-                false => format!("'{unknown}' is an invalid keyword argument for this function"),
-            };
-            self.set(Exception::Type, message);
-            return Ok(None);
-        }
-        Ok(Some(arguments))
     }
 
     /// Converts an argument, and adds what its places are to hold; `at` is which one it is, with the items within it.
