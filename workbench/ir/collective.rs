@@ -1,30 +1,33 @@
 //! What threads do to memory in one step, and what they compute together.
 
-/// What an atomic computes from what memory holds and its operand; the result is what memory held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AtomicOp {
-    /// The sum; integers and floats.
-    Add,
-    /// The difference.
-    Sub,
-    /// The operand.
-    Exch,
-    /// The smaller.
-    Min,
-    /// The larger.
-    Max,
-    /// One more, or 0 when it is not below the operand (`u32`).
-    Inc,
-    /// One less, or the operand when it is 0 or above the operand (`u32`).
-    Dec,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// The operand if memory holds `compare`, else what it holds.
-    Cas,
+use super::ops::words;
+
+words! {
+    /// What an atomic computes from what memory holds and its operand; the result is what memory held.
+    AtomicOp {
+        /// The sum; integers and floats.
+        Add "add",
+        /// The difference.
+        Sub "sub",
+        /// The operand.
+        Exch "exch",
+        /// The smaller.
+        Min "min",
+        /// The larger.
+        Max "max",
+        /// One more, or 0 when it is not below the operand (`u32`).
+        Inc "inc",
+        /// One less, or the operand when it is 0 or above the operand (`u32`).
+        Dec "dec",
+        /// Bitwise and.
+        And "and",
+        /// Bitwise or.
+        Or "or",
+        /// Bitwise exclusive or.
+        Xor "xor",
+        /// The operand if memory holds `compare`, else what it holds.
+        Cas "cas",
+    }
 }
 
 /// Where a shuffle reads from.

@@ -2,7 +2,7 @@
 
 use super::{Builtin, Const, FuncId, Global, Local, MathFn, Scalar, Shared, Slot, Stride, Type, Value};
 
-/// A kind of operation whose variants have no fields: each with its word in the textual IR.
+/// Makes kinds of operation whose variants have no fields, each with its word in the textual IR.
 macro_rules! words {
     ($($(#[$doc:meta])* $kind:ident { $($(#[$variant_doc:meta])* $variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
@@ -20,6 +20,8 @@ macro_rules! words {
         }
     )*};
 }
+
+pub(super) use words;
 
 words! {
     /// One operand in, one result of the same type out.

@@ -99,25 +99,7 @@ macro_rules! by_word {
     )*};
 }
 
-by_word! { UnaryOp BinaryOp CompareOp BitFn }
-
-impl fmt::Display for AtomicOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AtomicOp::Add => "add",
-            AtomicOp::Sub => "sub",
-            AtomicOp::Exch => "exch",
-            AtomicOp::Min => "min",
-            AtomicOp::Max => "max",
-            AtomicOp::Inc => "inc",
-            AtomicOp::Dec => "dec",
-            AtomicOp::And => "and",
-            AtomicOp::Or => "or",
-            AtomicOp::Xor => "xor",
-            AtomicOp::Cas => "cas",
-        })
-    }
-}
+by_word! { UnaryOp BinaryOp CompareOp BitFn AtomicOp }
 
 /// CUDA's name without underscores around: `shfl_down_sync`.
 impl fmt::Display for Collective {

@@ -54,10 +54,7 @@ impl Words {
                 .map(|builtin| (builtin.to_string(), Word::Builtin(builtin)))
         });
         let ops = unary.chain(binary).chain(compare).chain(bit).chain(math).chain(builtin).collect();
-        let atomics = {
-            use AtomicOp::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Sub, Xor};
-            [Add, Sub, Exch, Min, Max, Inc, Dec, And, Or, Xor, Cas].map(|op| (op.to_string(), op))
-        };
+        let atomics = AtomicOp::ALL.iter().map(|op| (op.to_string(), *op)).collect();
         let plain = {
             use Collective::{
                 ActiveMask, All, Any, Ballot, MatchAll, MatchAny, SyncAnd, SyncCount, SyncOr, SyncWarp, Uni,
@@ -70,7 +67,7 @@ impl Words {
             [Add, Min, Max, And, Or, Xor].map(Collective::Reduce)
         };
         let collectives = plain.into_iter().chain(shuffles).chain(reductions).map(|op| (op.to_string(), op)).collect();
-        Words { ops, atomics: atomics.into_iter().collect(), collectives }
+        Words { ops, atomics, collectives }
     }
 
     /// The atomic of a word.
