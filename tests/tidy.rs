@@ -61,7 +61,6 @@ const LONG: &[(&str, usize)] = &[
     ("Parser::decl_specifier_seq", 110),
     ("Parser::struct_head", 108),
     ("Printer::line_made", 101),
-    ("Printer::op_lanes", 102),
     ("Printer::store", 109),
     ("Pruner::reduce", 110),
     ("Python::built", 124),
@@ -72,7 +71,6 @@ const LONG: &[(&str, usize)] = &[
     ("compile_beside", 104),
     ("convolution", 104),
     ("gradcheck", 130),
-    ("instruction", 196),
     ("mentioned", 129),
     ("plan", 108),
 ];

@@ -1,6 +1,6 @@
 //! What threads do to memory in one step, and what they compute together.
 
-use super::ops::words;
+use super::words::words;
 
 words! {
     /// What an atomic computes from what memory holds and its operand; the result is what memory held.

@@ -1,27 +1,9 @@
 //! The operations: one row each, which the walks of [`visit`](super::visit), [`print`](super::print) and [`read`](super::read) read alike.
 
-use super::{Builtin, Const, FuncId, Global, Local, MathFn, Scalar, Shared, Slot, Stride, Type, Value};
-
-/// Makes kinds of operation whose variants have no fields, each with its word in the textual IR.
-macro_rules! words {
-    ($($(#[$doc:meta])* $kind:ident { $($(#[$variant_doc:meta])* $variant:ident $word:literal,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $kind { $($(#[$variant_doc])* $variant,)* }
-
-        impl $kind {
-            /// Every one.
-            pub const ALL: &'static [$kind] = &[$($kind::$variant,)*];
-
-            /// Its word in the textual IR.
-            pub fn word(self) -> &'static str {
-                match self { $($kind::$variant => $word,)* }
-            }
-        }
-    )*};
-}
-
-pub(super) use words;
+use super::entities::{FuncId, Global, Local, Shared, Slot, Value};
+use super::math::MathFn;
+use super::types::{Builtin, Const, Scalar, Stride, Type};
+use super::words::words;
 
 words! {
     /// One operand in, one result of the same type out.

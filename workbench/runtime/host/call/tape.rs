@@ -602,7 +602,8 @@ impl CallState {
             return Ok(with_tensors(made, &mut |t| if t.variable() != 0 { t } else { tape.made(t, None, &given) }));
         }
         let needs: Vec<bool> = edges.iter().map(Option::is_some).collect();
-        let reads = gradients::reads(in_place.as_ref().map_or(name, |(plain, _)| plain), &args, &needs);
+        let reads =
+            gradients::reads(in_place.as_ref().map_or(name, |(plain, _)| plain), &args, &tensors_of(&args), &needs);
         let Some((plain, target)) = in_place else {
             let made = ops::run(name, args.clone(), self.device)?;
             let saved = self.tape.contents(&args, &reads);

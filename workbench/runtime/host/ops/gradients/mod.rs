@@ -18,7 +18,8 @@ use super::{Answer, DeviceTag, HostTensor, Value, run};
 use crate::back::Exception;
 use crate::runtime::DType;
 pub use places::{ElementPlaces, of_whole};
-pub use reads::{Reads, reads};
+pub use reads::Reads;
+use reads::{Operation, Results};
 
 /// Whether the results of an operation have no gradient: they are no numbers of the argument's, or do not depend on its values.
 pub fn is_constant(name: &str) -> bool {
@@ -101,6 +102,15 @@ pub fn backward(
         Some(made) => made,
         None => Err((Exception::NotImplemented, format!("derivative for `{name}` is not implemented"))),
     }
+}
+
+/// What the derivative of an operation reads where the gradients of some of its tensors are wanted: what stands beside the derivative, else
+/// every tensor and no result. `tensors` are all among the arguments, in order.
+pub fn reads(name: &str, args: &[Value], tensors: &[&HostTensor], needs: &[bool]) -> Reads {
+    let of = Operation { name, args, tensors, needs };
+    let groups =
+        [elementwise::reads, moves::reads, products::reads, reductions::reads, scans::reads, contractions::reads];
+    groups.into_iter().find_map(|group| group(&of)).unwrap_or_else(|| Reads::all(&of, Results::None))
 }
 
 /// An operation on its way back.

@@ -1,7 +1,7 @@
 //! What a derivative reads, which may not be written before the gradient comes: torch's saved variables. It stands beside each derivative.
 
-use super::{HostTensor, Value, contractions, elementwise, moves, products, reductions, scans};
-use crate::runtime::host::call::tape::tensors_of;
+use crate::runtime::host::array::HostTensor;
+use crate::runtime::host::value::Value;
 
 /// Of an operation's tensors, in order, and of its results: whether its derivative reads each.
 pub struct Reads {
@@ -69,8 +69,10 @@ impl Reads {
 pub(super) struct Operation<'a> {
     pub name: &'a str,
     pub args: &'a [Value],
-    tensors: Vec<&'a HostTensor>,
-    needs: &'a [bool],
+    /// All tensors among the arguments, in order.
+    pub tensors: &'a [&'a HostTensor],
+    /// Of each of them, whether its gradient is wanted.
+    pub needs: &'a [bool],
 }
 
 impl Operation<'_> {
@@ -92,13 +94,4 @@ impl Operation<'_> {
     fn each(&self, of: impl Fn(usize) -> bool) -> Vec<bool> {
         (0..self.count()).map(of).collect()
     }
-}
-
-/// What the derivative of an operation reads where the gradients of some of its tensors are wanted: what stands beside the derivative, else
-/// every tensor and no result.
-pub fn reads(name: &str, args: &[Value], needs: &[bool]) -> Reads {
-    let of = Operation { name, args, tensors: tensors_of(args), needs };
-    let groups =
-        [elementwise::reads, moves::reads, products::reads, reductions::reads, scans::reads, contractions::reads];
-    groups.into_iter().find_map(|group| group(&of)).unwrap_or_else(|| Reads::all(&of, Results::None))
 }
