@@ -1,11 +1,12 @@
 //! `cargo xtask`: what a person runs. `lab` opens a notebook, `test` runs every test, `check` runs format and lints,
 //! `bench` measures, `kernels` checks the operators that ship, `ulp` finds the largest errors of the math functions,
-//! `structure` shows who names whom.
+//! `pictures` draws those of the README, `structure` shows who names whom.
 
 mod bench;
 mod evcxr;
 mod kernels;
 mod lab;
+mod pictures;
 mod python;
 mod step;
 mod test;
@@ -30,6 +31,7 @@ cargo xtask <command>
              inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
              torch          calls through torch.ops beside torch's own operators; downloads 3 GB
   kernels  [NAME ...]: every operator in kernels/ beside its reference: values, gradients, shapes; one table
+  pictures draws the README's pictures again, on this machine
   structure [FOLDER]: the rooms of a folder (its files and folders), their floors, who names whom, what runs up, circles;
              FOLDER is the crate's, workbench, unless it is given
              --svg FILE     writes a picture too
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Some("check") => test::check(&rest),
         Some("bench") => bench::run(&rest),
         Some("kernels") => kernels::run(&rest),
+        Some("pictures") => pictures::run(&rest),
         Some("structure") => structure::run(&root(), &rest),
         Some("ulp") => ulp::run(&rest),
         Some("help" | "--help" | "-h") => {
