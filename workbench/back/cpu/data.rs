@@ -16,15 +16,15 @@ pub struct Globals {
     _others: Option<Arc<Globals>>,
     /// One for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
-    /// What each is to those who may not touch it.
+    /// The descriptor of each variable for the side that may not touch it.
     away: Box<[BufferDesc]>,
-    /// What messages call them.
+    /// The names of the variables in messages.
     pub names: Vec<Named>,
-    /// Who may change them.
+    /// The space of each variable, which says who may change it.
     spaces: Vec<Space>,
 }
 
-/// Who may touch the data of a space.
+/// The side that may touch the data of a space.
 fn side_of(space: Space) -> Side {
     match space {
         Space::Constant | Space::Device => Side::Device,
@@ -53,7 +53,7 @@ impl Others {
             Others::First(others) => place(others, i),
             Others::Program(_) if global.space == Space::ReadOnly => None,
             Others::Program(others) => {
-                // Of several of a name the first is the first.
+                // Variables of the same name are paired in order: the first with the first.
                 let same = |j: &usize| {
                     others.names[*j].name == global.name
                         && (others.descs[*j].len, others.spaces[*j]) == (global.bytes.len() as u64, global.space)

@@ -13,8 +13,8 @@ use crate::ir::format::Piece;
 use crate::ir::{Derived, Elem, FuncId, Function, Module, Op, Param, ParamType, Stmt};
 use crate::source::Span;
 
-/// Where the shared variables that a kernel or a function it calls names lie in a block's memory: static ones one after the other in the
-/// order of their declarations, then all dynamic ones at one place.
+/// The places in a block's memory of the shared variables named by a kernel or a function it calls: static ones one after the other in
+/// the order of their declarations, then all dynamic ones at one place.
 pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
     let mut plan = SharedPlan::default();
     if module.shared.is_empty() {
@@ -57,7 +57,7 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
 /// Most bytes of static shared memory of a block.
 pub const MAX_STATIC_SHARED: u32 = 48 * 1024;
 
-/// What a launch reads of a compiled module besides its machine code.
+/// The data that a launch reads of a compiled module besides its machine code.
 pub struct Image {
     /// For each function the way in, where there is one.
     pub entries: Vec<Option<EntryPoint>>,
@@ -73,7 +73,7 @@ pub struct Image {
     pub ahead: OnceLock<Vec<Arc<Image>>>,
     /// Those of the functions whose address is taken, with what tells those of their type.
     pub functions: Vec<Option<(u64, Callee)>>,
-    /// What messages call the shared variables; a dynamic one has no size of its own.
+    /// The names of the shared variables in messages; a dynamic one has no size of its own.
     pub shared: Vec<Named>,
     pub formats: Vec<Vec<Piece>>,
 }
@@ -89,7 +89,7 @@ impl Image {
         self.all_globals.get().unwrap_or(&self.globals)
     }
 
-    /// Whether the function of that number may be launched, and its code is here.
+    /// True if the function of that number may be launched, and its code is here.
     pub fn has(&self, func: FuncId) -> bool {
         self.entries.get(func.index()).is_some_and(Option::is_some)
     }
@@ -101,7 +101,7 @@ impl Image {
     }
 }
 
-/// What host code finds at the address of a function.
+/// The function that host code finds at an address.
 pub enum Callee {
     /// A part, by its number.
     Part(u32),
@@ -124,7 +124,7 @@ pub struct SharedPlan {
     pub placed: Vec<Placed>,
     /// Bytes of static variables, the alignment of dynamic ones included.
     pub fixed: u32,
-    /// Whether it names dynamic memory.
+    /// True if the kernel names dynamic memory.
     pub dynamic: bool,
 }
 
@@ -133,13 +133,13 @@ pub struct EntryPoint {
     pub way: Way,
     pub name: String,
     pub span: Span,
-    /// What a launch passes.
+    /// The parameters that a launch passes.
     pub params: Vec<ParamInfo>,
-    /// What the launch works out from that.
+    /// The parameters that the launch works out from those.
     pub derived: Vec<DerivedInfo>,
-    /// Whether a call gives a result.
+    /// True if a call gives a result.
     pub returns: bool,
-    /// Whether it is a host function.
+    /// True if it is a host function.
     pub is_host: bool,
     /// Operations of one thread, loops left out.
     pub straight: u64,
@@ -148,17 +148,18 @@ pub struct EntryPoint {
     /// For a grid-stride loop the number of its numbers' code; that of one round follows.
     pub rounds: Option<usize>,
     pub shared: SharedPlan,
-    /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
+    /// The memory that a block's threads keep while others run: bytes of scratch for the block, bytes of local arrays
+    /// for each thread.
     pub keeps: Option<(usize, usize)>,
-    /// Whether its code runs one thread of a block, which is a fiber; see [`fibers`](super::run::fibers).
+    /// True if the code runs one thread of a block, which is a fiber; see [`fibers`](super::run::fibers).
     pub fibers: bool,
-    /// Whether the estimate is a guess.
+    /// True if the estimate is a guess, because there are loops.
     pub has_loops: bool,
     /// Which code its last launch ran.
     pub last: AtomicU8,
 }
 
-/// Where the code of an entry point is.
+/// The place of an entry point's code.
 pub enum Way {
     /// The part of that number.
     Part(usize),
@@ -168,7 +169,7 @@ pub enum Way {
     Kept(&'static KeptFunction),
 }
 
-/// What messages and launches want to know of a parameter.
+/// The facts about a parameter that messages and launches need.
 pub struct ParamInfo {
     pub name: String,
     pub is_ptr: bool,
@@ -185,7 +186,7 @@ pub struct DerivedInfo {
 }
 
 impl EntryPoint {
-    /// Of a function, with what analysis found of one that is the program's own.
+    /// An entry point for a function; `info` is given where the function is the program's own.
     pub fn new(func: &Function, info: Option<&FuncInfo>, way: Way, rounds: Option<usize>, shared: SharedPlan) -> Self {
         let passed = func.params.iter().filter(|p| p.derived.is_none());
         let known = |p: &Param| Some(DerivedInfo { name: p.name.clone(), derived: p.derived?, ty: p.ty });

@@ -5,7 +5,7 @@ use cranelift_codegen::settings::{self, Configurable};
 
 use crate::once::Once;
 
-/// What is worth doing to a function.
+/// The effort that a function is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
     /// Everything.
@@ -33,7 +33,7 @@ pub fn host(effort: Effort) -> Result<&'static OwnedTargetIsa, &'static str> {
     isa.as_ref().map_err(String::as_str)
 }
 
-/// Whether fused multiply-add is an instruction of this machine; elsewhere it is a call.
+/// True if fused multiply-add is an instruction of this machine; elsewhere it is a call.
 pub fn has_fma() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("fma");

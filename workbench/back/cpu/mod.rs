@@ -98,7 +98,7 @@ impl Code {
         self.0.ahead.iter().find(|made| made.image.has(func)).unwrap_or(&self.0)
     }
 
-    /// Whether launches run the best code they ever will.
+    /// True if launches run the best code they ever will.
     pub fn is_settled(&self) -> bool {
         self.0.tiers.are_settled() && self.0.ahead.iter().all(|image| image.tiers.are_settled())
     }
@@ -218,7 +218,7 @@ impl Code {
     }
 }
 
-/// Whether CUDA has blocks of a shape.
+/// True if CUDA allows blocks of a shape.
 fn is_block(block: super::Dim3) -> bool {
     block.count() > 0 && block.count() <= 1024 && block.z <= 64
 }

@@ -1,4 +1,4 @@
-//! How much stack the running thread has left. Generated code is given a limit and never runs past it.
+//! The stack that the running thread has left. Generated code is given a limit and never runs past it.
 
 use std::cell::Cell;
 

@@ -23,7 +23,7 @@ pub const NAMESPACE_HOST: u32 = 1;
 /// The namespace of names that are kept code, by their index in [`Links`].
 pub const NAMESPACE_KEPT: u32 = 2;
 
-/// Why code could not be made.
+/// The reason that code could not be made.
 #[derive(Debug)]
 pub enum JitError {
     /// A function is larger than the code generator's limits.
@@ -68,7 +68,7 @@ struct Fixup {
 pub struct MachineCode {
     bytes: Vec<u8>,
     align: usize,
-    /// Where absolute addresses go, as offsets into `bytes`; a [`Target::Offset`] is one too.
+    /// The places of absolute addresses, as offsets into `bytes`; a [`Target::Offset`] is one too.
     fixups: Vec<Fixup>,
     /// Bytes of its stack frame.
     pub frame: u32,
@@ -126,13 +126,13 @@ impl MachineCode {
 pub struct Links {
     /// Bytes of the stack frame of each.
     pub frames: Vec<u32>,
-    /// Where each is, once it has code.
+    /// The address of each, once it has code.
     pub outside: Option<Outside>,
     /// Those that are the assembler's own functions, in the order of their numbers.
     pub own: Vec<u32>,
 }
 
-/// Where the function of an index is, once it has code.
+/// The address of the function of an index, once it has code.
 pub type Outside = Box<dyn Fn(u32) -> Option<usize> + Send + Sync>;
 
 impl Links {
@@ -275,7 +275,7 @@ fn resolve(name: &ExternalName, func: &Function, hosts: &[usize]) -> Result<Targ
     }
 }
 
-/// What the code generator calls on processors that lack an instruction (rounding before SSE4.1, `fma`).
+/// The functions that the code generator calls on processors that lack an instruction (rounding before SSE4.1, `fma`).
 fn libcall(call: LibCall) -> Option<usize> {
     Some(match call {
         LibCall::CeilF32 => rounded::ceil_f32 as *const () as usize,

@@ -40,8 +40,8 @@ const MAX_POINTERS: usize = 4096;
 /// The largest body of device code that is kept, in statements.
 const MAX_BODY: usize = 400;
 
-/// How long somebody waits for the tables. They are held for microseconds, but by nobody who lets go where a process forked
-/// in the middle of one.
+/// The longest wait for the lock of the tables. A thread holds it for microseconds, but it stays locked in a child that was
+/// forked meanwhile.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// Marks what is in the tables of this module, in an index of 32 bits.
@@ -54,24 +54,24 @@ const ADDRESS: u64 = 1 << 62;
 pub struct KeptFunction {
     key: Key,
     code: OnceLock<Placed>,
-    /// What it calls, or takes the address of.
+    /// The functions it calls, or takes the address of.
     calls: Vec<&'static KeptFunction>,
-    /// What tells the functions that it, or what it calls, calls through pointers.
+    /// The signatures of the functions that it, or a function it calls, calls through pointers.
     pub dispatches: Vec<u64>,
     /// Its address, once somebody has taken it, and what tells the functions of its type.
     pointer: OnceLock<(u32, u64)>,
-    /// Whether it, something it calls, or the run time for it, makes pointers of numbers.
+    /// True if it, a function it calls, or the run time for it, makes pointers out of integers.
     pub makes_pointers: bool,
 }
 
-/// Where the code of a function is.
+/// The place of a function's code.
 struct Placed {
     tiers: &'static Tiers,
     part: usize,
     frame: u32,
 }
 
-/// What a function is: two independent hashes.
+/// The identity of a function: two independent hashes.
 type Key = (u64, u64);
 
 /// Kept functions by their addresses, [`ADDRESS`] taken off. Read as a program runs, so without a lock.
@@ -107,7 +107,7 @@ impl KeptFunction {
         self.pointer.get().map(|(index, _)| ADDRESS as i64 | i64::from(*index))
     }
 
-    /// Whether its address is known as that of a function of a type.
+    /// True if its address is known as that of a function of this signature.
     pub fn points_with(&self, signature: u64) -> bool {
         self.pointer.get().is_some_and(|(_, known)| *known == signature)
     }
@@ -165,7 +165,7 @@ impl KeptUses {
             else {
                 continue;
             };
-            // What is not kept would be made, and stay, once for each text.
+            // A function that is not kept would be compiled, and stay, once for each text.
             if known.is_none() && full {
                 continue;
             }
@@ -224,7 +224,7 @@ impl KeptUses {
         }
     }
 
-    /// What functions reach of the list; `own` are those of it that they are themselves.
+    /// The links through which code reaches the functions of the list; `own` lists the assembler's own functions.
     pub fn links(&self, own: Vec<u32>) -> Links {
         let list = self.list.clone();
         let frames = list.iter().map(|kept| kept.frame()).collect();
@@ -241,12 +241,13 @@ impl KeptUses {
         self.index(id).map(|index| self.list[index as usize])
     }
 
-    /// Whether its code is still to be made.
+    /// True if its code is still to be made.
     pub fn is_new(&self, id: FuncId) -> bool {
         self.get(id).is_some_and(|kept| kept.code.get().is_none())
     }
 
-    /// What a function is, and whether it itself makes pointers; `None` when it cannot be kept. `found` are the keys of `list`.
+    /// The key of a function, and whether it itself makes pointers; `None` when it cannot be kept. `found` are the keys of
+    /// `list`.
     fn identify(&self, module: &Module, func: &Function, found: &[Key]) -> Option<(Key, bool)> {
         if !func.span.file.is_common() || !func.values.iter().all(|v| v.span.is_none() || v.span.file.is_common()) {
             return None;
@@ -339,13 +340,13 @@ impl Names<'_> {
     }
 }
 
-/// Where kept code's slots and literals are known, and kept functions themselves.
+/// The tables of kept functions, and of the slots and literals of their code.
 #[derive(Default)]
 struct Tables {
     functions: HashMap<Key, &'static KeptFunction>,
     identities: HashMap<Identity, &'static KeptFunction>,
     bodies: HashMap<Identity, &'static Function>,
-    /// How many of [`FUNCTIONS`] there are.
+    /// The number of entries of [`FUNCTIONS`] in use.
     pointers: usize,
     slots: Vec<&'static Named>,
     literals: Vec<&'static Literal>,
@@ -429,7 +430,7 @@ pub fn publish(uses: &KeptUses, module: &Module) {
     });
 }
 
-/// Whether a function is one that is inlined, and means the same in any module.
+/// True if a function is one that is inlined, and means the same in any module.
 fn is_alone(func: &Function) -> bool {
     let limit = if func.kind == FuncKind::Device { MAX_BODY } else { pass::inline::HOST_LIBRARY_LIMIT };
     let mut alone = matches!(func.kind, FuncKind::Device | FuncKind::HostHelper);
@@ -448,10 +449,11 @@ fn is_alone(func: &Function) -> bool {
     alone && count <= limit
 }
 
-/// What is known of the function of an identity.
+/// The function of this identity, where it is known.
 pub fn known(identity: Identity) -> Option<KnownFunction> {
     with_tables(|tables| {
-        // What one text calls others do not inline, although it is small once it is folded: so who calls it is the same in all of them.
+        // A function that one text calls is not inlined in others, although it is small once it is folded: so the calls of it are the
+        // same in all of them.
         let kept = tables.identities.get(&identity).map(|kept| KnownFunction::Kept(KeptHandle(*kept)));
         kept.or_else(|| tables.bodies.get(&identity).map(|body| KnownFunction::Body(body)))
     })
@@ -481,7 +483,7 @@ pub fn slot_index(named: Named) -> Option<u32> {
     (index < OURS).then_some(index | OURS)
 }
 
-/// What messages call a slot, by its index in a program or in kept code.
+/// The name of a slot in messages, by its index in a program or in kept code.
 pub fn slot(own: &[Named], index: usize) -> Option<&Named> {
     if index & OURS as usize == 0 {
         return own.get(index);

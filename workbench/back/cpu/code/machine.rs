@@ -34,13 +34,13 @@ impl Machine {
     }
 }
 
-/// What the good code is made from.
+/// The input for making the good code.
 pub struct Job {
     /// The parts, in the order of their numbers.
     pub parts: Vec<(Function, Effort)>,
     /// As [`Machine::new`] wants it.
     pub calls: bool,
-    /// What they reach.
+    /// The links of the parts.
     pub links: Arc<Links>,
     /// The code of that, which had better be good by then.
     pub needs: Vec<&'static Tiers>,
@@ -51,17 +51,17 @@ pub struct Tiers {
     first: Machine,
     /// Set once; `None` in it where there is nothing better than the first.
     good: OnceLock<Option<Machine>>,
-    /// What is to be made, until somebody takes it. A pointer, so that no lock can be held while the process forks.
+    /// The job, until somebody takes it. A pointer, so that no lock can be held while the process forks.
     job: AtomicPtr<Job>,
     /// The process that took the job.
     taken_by: AtomicU32,
-    /// How many values the parts have.
+    /// The number of values in the parts.
     pub values: usize,
     /// The process whose thread has the job in its queue.
     pub queued_by: AtomicU32,
-    /// Whether a launch has waited.
+    /// True once a launch has waited.
     pub waited: AtomicBool,
-    /// What the last case of wide code in the queue is: the process, and with how many done it is.
+    /// The last job of wide code in the queue: the process, and the count of finished jobs at which it is done.
     pub wide_due: AtomicU64,
 }
 
@@ -94,17 +94,17 @@ impl Tiers {
         self.good.get().and_then(Option::as_ref).unwrap_or(&self.first)
     }
 
-    /// Whether launches run the best code they ever will.
+    /// True if launches run the best code they ever will.
     pub fn are_settled(&self) -> bool {
         self.good.get().is_some()
     }
 
-    /// Whether that took the place of other code.
+    /// True if good code has taken the place of other code.
     pub fn are_good(&self) -> bool {
         !std::ptr::eq(self.now(), &raw const self.first)
     }
 
-    /// Whether good code is to be made and nobody has begun.
+    /// True if good code is to be made and nobody has begun.
     pub fn has_job(&self) -> bool {
         !self.job.load(Ordering::Acquire).is_null()
     }
@@ -121,7 +121,7 @@ impl Tiers {
         (!job.is_null()).then(|| unsafe { Box::from_raw(job) })
     }
 
-    /// Whether the process of that number has taken the job.
+    /// True if the process of that number has taken the job.
     pub fn is_taken_by(&self, process: u32) -> bool {
         self.taken_by.load(Ordering::Acquire) == process
     }

@@ -1,4 +1,4 @@
-//! How much work the code generator may put into a function.
+//! Limits on the code generator's work on a function.
 //!
 //! Parts of it take time that grows with the square of a function: its optimiser walks the chain of blocks that dominate
 //! one another, and every check begins a block; its register allocator looks at each value in each block that the value is
@@ -26,7 +26,7 @@ const MAX_LIVE: u64 = 1 << 23;
 /// Functions of fewer blocks cannot come near [`MAX_LIVE`] without passing [`MAX_OPTIMISED_VALUES`] first.
 const SMALL: usize = 256;
 
-/// What may be done to a function; `None` when it is too large to compile.
+/// The effort that a function is worth; `None` when it is too large to compile.
 pub fn effort(func: &clif::Function) -> Option<Effort> {
     let (blocks, values) = (func.dfg.num_blocks(), func.dfg.num_values());
     let small = blocks < SMALL && values <= MAX_OPTIMISED_VALUES;
@@ -36,7 +36,7 @@ pub fn effort(func: &clif::Function) -> Option<Effort> {
     Some(if blocks > MAX_OPTIMISED_BLOCKS || values > MAX_OPTIMISED_VALUES { Effort::Reduced } else { Effort::Full })
 }
 
-/// Whether a function has too many locals that live too long, so that already finding their values at every block would
+/// True if a function has too many locals that live too long, so that merely finding their values at every block would
 /// take too long: the estimate of [`live`], made before there are blocks.
 pub fn is_too_entangled(func: &Function) -> bool {
     let mut spans: Vec<Option<(u32, u32)>> = vec![None; func.locals.len()];
@@ -98,7 +98,7 @@ mod tests {
     use crate::front::{self, Options};
     use crate::source::SourceMap;
 
-    /// What compiling a body's text ends in.
+    /// The code of the error that compiling a body's text ends in.
     fn outcome(body: &str) -> Option<Code> {
         let text = format!("__global__ void f(float* x, const int* y, int n) {{\nint acc = n;\n{body}\n}}");
         let mut sources = SourceMap::new();

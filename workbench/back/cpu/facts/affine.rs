@@ -1,8 +1,8 @@
 //! Accesses whose checks can be made once for a row of threads.
 //!
-//! Where an offset is `off0 + c * threadIdx.x` with a constant `c`, it moves in a line over the row: if it is in bounds
-//! for the first thread and for the last, it is in bounds for all. A kernel with such accesses gets two loops: one without
-//! their checks, taken when both ends of all of them are in bounds, and one with every check, which also finds the fault.
+//! An offset `off0 + c * threadIdx.x` with a constant `c` is affine in the thread's index: if it is in bounds for the
+//! first thread and for the last, it is in bounds for all. A kernel with such accesses gets two loops: one without their
+//! checks, taken when both ends of all of them are in bounds, and one with every check, which also finds the fault.
 //!
 //! Arithmetic that wraps does not matter as long as nothing widens: sums and products modulo 2^32 stay lines modulo 2^32.
 //! Only where a 32-bit line becomes a 64-bit one must it not wrap within the row; those places are listed too.
@@ -26,7 +26,7 @@ const MAX_START_STEP: i64 = 1 << 16;
 /// Most accesses worth a comparison at the start of each row.
 const MAX_ACCESSES: usize = 24;
 
-/// What to compare at the start of a row.
+/// The comparisons to make at the start of a row.
 #[derive(Debug, Default)]
 pub struct RowPlan {
     /// Accesses: pointer, whether it writes, log2 of the size, and the step of the offset in bytes.
@@ -35,7 +35,7 @@ pub struct RowPlan {
     pub widened: Vec<(Value, i64)>,
     /// For each local that is set once, before every use, the value it is set to.
     pub forwarded: Vec<Option<Value>>,
-    /// Where threads cease to do anything.
+    /// The guard past which threads do nothing.
     pub end: Option<RowEnd>,
 }
 
@@ -43,29 +43,29 @@ pub struct RowPlan {
 /// array has a row of mostly such threads.
 #[derive(Debug)]
 pub struct RowEnd {
-    /// What rises by one from thread to thread.
+    /// The value that rises by one from thread to thread.
     pub line: Value,
-    /// What it is compared with, one number for all threads.
+    /// The bound it is compared with, uniform over all threads.
     pub bound: Value,
-    /// Whether it is `<=`.
+    /// True if the comparison is `<=`.
     pub inclusive: bool,
     /// Values on the way, and their step: where one wraps within the row, threads may begin again.
     pub widened: Vec<(Value, i64)>,
 }
 
 impl RowPlan {
-    /// Whether there is nothing to compare.
+    /// True if there is nothing to compare.
     pub fn is_empty(&self) -> bool {
         self.accesses.is_empty()
     }
 
-    /// Whether the comparisons at the start of a row stand for the check of an access.
+    /// True if the comparisons at the start of a row stand for the check of an access.
     pub fn covers(&self, ptr: Value, write: bool, log2: u32) -> bool {
         self.accesses.iter().any(|(p, w, l, _)| (*p, *w, *l) == (ptr, write, log2))
     }
 }
 
-/// How a value depends on `threadIdx.x`.
+/// The affine form of a value in `threadIdx.x`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
     pub step: i64,
@@ -118,7 +118,7 @@ fn end_of(block: &Block, finder: &mut Finder<'_>, end: &mut Option<RowEnd>) -> O
     Some(())
 }
 
-/// Whether a thread that does no more does nothing: neither faults nor looks at memory.
+/// True if an operation has no effect in a thread that does nothing more: it neither faults nor looks at memory.
 fn is_harmless(op: &Op, finder: &Finder<'_>) -> bool {
     match op {
         Op::Binary(BinaryOp::Div | BinaryOp::Rem, a, b) => {
@@ -160,8 +160,9 @@ fn end_by(cond: Value, want: bool, finder: &mut Finder<'_>, depth: u32) -> Optio
     }
 }
 
-/// What a row of a grid-stride loop has to know before its first round: how far apart the threads' indices start, and the
-/// 32-bit values on the way that must not wrap within the row. `None` where start, bound or stride are not lines.
+/// The facts that a row of a grid-stride loop needs before its first round: the distance between the threads' first
+/// indices, and the 32-bit values on the way that must not wrap within the row. `None` where start, bound or stride are
+/// not affine.
 pub fn trip(strided: &Strided) -> Option<(i64, RowPlan)> {
     let mut finder = Finder::new(&strided.func);
     let step = finder.line(strided.start)?.step;

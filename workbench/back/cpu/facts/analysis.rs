@@ -1,4 +1,4 @@
-//! What lowering wants to know about a function before its first instruction: where pointers point, how far they are
+//! Facts about a function that lowering needs before its first instruction: where pointers point, how far they are
 //! aligned, how much work a thread is, whom it calls. Flow-insensitive, linear in the function, no recursion.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const MAX_ALIGN: u8 = 4;
 /// Rounds of the fixpoint over locals before what still changes is given up as unknown.
 const ROUNDS: usize = 8;
 
-/// How often a loop is taken to run, for the estimate that decides between one core and all.
+/// Iterations assumed for a loop, in the estimate that decides between one core and all.
 const ASSUMED_TRIPS: u64 = 8;
 
 /// Facts about one function.
@@ -35,29 +35,30 @@ pub struct FuncInfo {
     pub calls: Vec<FuncId>,
     /// Functions whose address it takes, each with what tells those of its type.
     pub addresses: Vec<(FuncId, u64)>,
-    /// What tells the functions that it calls through a pointer.
+    /// The signature of the functions called through a pointer, if there is such a call.
     pub dispatches: Option<u64>,
-    /// Whether it makes pointers out of integers or loads them from memory, or lets the run time do so.
+    /// True if the function makes pointers out of integers or loads them from memory, or lets the run time do so.
     pub makes_pointers: bool,
     /// Work of one pass outside all loops, in operations.
     pub straight: u64,
     /// For each label that is a loop, the work of one iteration outside inner loops.
     pub loops: Vec<u64>,
-    /// Whether any is.
+    /// True if any label is a loop.
     pub has_loops: bool,
     /// Work of one call, loops taken as running [`ASSUMED_TRIPS`] times.
     pub estimate: u64,
-    /// How many statements it has.
+    /// The number of statements.
     pub stmts: usize,
-    /// What can be checked once for a row of threads; kernels only.
+    /// The bounds checks that can be done once for a row of threads; kernels only.
     pub row: RowPlan,
     /// For each label, whether it is a loop that may wait for other threads; where threads are fibers, that looks at what others do.
     pub waits: Vec<bool>,
-    /// Where threads wait for one another in no known order, so that each runs as a fiber: what they do in step. Kernels only.
+    /// The statements that the threads of a warp do in step, in a kernel whose threads wait for one another in no known order,
+    /// so that each runs as a fiber. Kernels only.
     pub fibers: Option<Splits>,
-    /// How it is cut into regions; kernels with splits only.
+    /// The regions the function is cut into; kernels with splits only.
     pub split: Option<Box<SplitPlan>>,
-    /// How the threads of a row run in vectors, where they can; kernels only.
+    /// The plan for running the threads of a row in vectors, where they can; kernels only.
     pub vector: Option<VectorPlan>,
     /// The grid-stride loop that the kernel is, if it is one.
     pub strided: Option<Box<StridedInfo>>,
@@ -70,9 +71,9 @@ pub struct StridedInfo {
     pub parts: Strided,
     /// About `parts.func`.
     pub info: FuncInfo,
-    /// How far apart neighbouring threads start.
+    /// The distance between the start indices of neighbouring threads.
     pub step: i64,
-    /// What start, bound and stride are computed from.
+    /// The row plan of the values that start, bound and stride are computed from.
     pub trip: RowPlan,
 }
 
@@ -164,7 +165,7 @@ impl FuncInfo {
         (self.split, self.vector, self.strided, self.row) = (None, None, None, RowPlan::default());
     }
 
-    /// Whether it keeps a budget: it loops or calls.
+    /// True if the function keeps a budget: it loops or calls.
     pub fn polls(&self) -> bool {
         !self.calls.is_empty() || !self.loops.is_empty()
     }

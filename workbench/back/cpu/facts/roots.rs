@@ -30,7 +30,7 @@ impl Root {
         }
     }
 
-    /// Whether it is a single allocation.
+    /// True if the root is a single allocation.
     pub fn is_known(self) -> bool {
         !matches!(self, Root::Unset | Root::Dynamic)
     }
@@ -70,7 +70,8 @@ pub fn walk<'f>(body: &'f Block, mut f: impl FnMut(&'f Stmt, Option<Label>, u32)
     }
 }
 
-/// What the threads of an `If` run that is a guard, and what the condition has to be: one side is empty, or leaves.
+/// The side of an `If` that holds the threads' work, if the `If` is a guard, and the value its condition must have: the
+/// other side is empty, or leaves.
 pub fn guarded_side<'b>(then: &'b Block, els: &'b Block) -> Option<(&'b Block, bool)> {
     let out = |block: &Block| matches!(block.stmts[..], [] | [Stmt::Return(None) | Stmt::Break(_)]);
     match (out(then), out(els)) {

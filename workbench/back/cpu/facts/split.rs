@@ -1,5 +1,5 @@
-//! Where the values, locals and slots of a kernel with splits live: what a block's threads share, what a thread computes anew in each
-//! region, what it keeps in scratch while others run, and what never leaves a region.
+//! The homes of the values, locals and slots of a kernel with splits: what a block's threads share, what a thread computes anew in
+//! each region, what it keeps in scratch while others run, and what never leaves a region.
 //!
 //! A *shared* value is the same for all threads and cannot fault: it is computed once for the block, ahead of the region it stands
 //! in. That asks of a shared local that it is set only between regions, under control all threads share (see
@@ -25,10 +25,10 @@ const MAX_REMAKE: u32 = 6;
 const ROUNDS: usize = 12;
 /// Most statements looked at, over all locals, to find those that are set before they are read.
 const MAX_WALKS: usize = 2_000_000;
-/// What separates the arrays of scratch beyond their size, so that they do not all fall on the same lines of the cache.
+/// Padding between the arrays of scratch, so that they do not all fall on the same lines of the cache.
 const SKEW: u32 = 64;
 
-/// Where a value lives.
+/// The home of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueHome {
     /// In the one region that uses it.
@@ -41,7 +41,7 @@ pub enum ValueHome {
     Scratch(u32, u32),
 }
 
-/// Where a local lives.
+/// The home of a local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LocalHome {
     /// In the one region that uses it.
@@ -52,14 +52,14 @@ pub enum LocalHome {
     Scratch(u32, u32, bool),
 }
 
-/// What a kernel with splits needs to know.
+/// The plan for a kernel with splits.
 #[derive(Debug)]
 pub struct SplitPlan {
     /// Its regions.
     pub regions: Regions,
-    /// Of each value.
+    /// The home of each value.
     pub values: Vec<ValueHome>,
-    /// Of each local.
+    /// The home of each local.
     pub locals: Vec<LocalHome>,
     /// For each slot its offset in the memory a thread keeps, if it does.
     pub slots: Vec<Option<u32>>,
@@ -67,13 +67,13 @@ pub struct SplitPlan {
     pub slot_bytes: u32,
     /// Bytes of scratch.
     pub scratch: u32,
-    /// Where in it the sites of the threads' last jumps out of a construct are.
+    /// The offset in scratch of the sites where threads last jumped out of a construct.
     pub parted: u32,
     /// Constructs that threads leave one by one, so that masks say who is where.
     pub masked: HashSet<Label>,
-    /// Whether threads leave the kernel one by one.
+    /// True if threads leave the kernel one by one.
     pub masked_return: bool,
-    /// Whether there are masks at all.
+    /// True if there are any masks.
     pub masks: bool,
 }
 
@@ -110,7 +110,7 @@ impl SplitPlan {
         })
     }
 
-    /// Whether an `If` that is a node is decided once for the block.
+    /// True if an `If` that is a node is decided once for the block.
     pub fn decides_once(&self, cond: Value) -> bool {
         self.values.get(cond.index()) == Some(&ValueHome::Shared)
     }
@@ -147,16 +147,16 @@ const MANY: u32 = u32::MAX - 1;
 /// A region or a node's own statement.
 struct Unit<'f> {
     stmts: &'f [Stmt],
-    /// Whether what the statements hold is part of it.
+    /// True if nested statements belong to the unit, as they do in a region.
     is_region: bool,
-    /// How many loops that are nodes it lies in.
+    /// The number of loops around the unit that are nodes.
     loops: u32,
 }
 
 struct SplitFacts<'f> {
     func: &'f Function,
     uniformity: &'f Uniformity,
-    /// Whether a walk over the function for every local is affordable.
+    /// True if the function is small enough to walk over it once for every local.
     small: bool,
     units: Vec<Unit<'f>>,
     /// For each value the op that defines it between regions or at the top of one.
@@ -336,7 +336,7 @@ impl<'f> SplitFacts<'f> {
         all
     }
 
-    /// Whether an op can be computed anywhere its operands can: it reads no memory, no local, and cannot fault.
+    /// True if an operation can be computed anywhere its operands can: it reads no memory, no local, and cannot fault.
     fn is_pure(&self, op: &Op) -> bool {
         match op {
             Op::Load { .. } | Op::IntToPtr(_) | Op::SlotAddr(_) | Op::Get(_) => false,
@@ -422,7 +422,7 @@ impl<'f> SplitFacts<'f> {
         homes
     }
 
-    /// Whether a local that one region mentions brings nothing into it from the last time it ran.
+    /// True if a local that only one region mentions carries nothing from one run of the region to the next.
     fn stays(&self, local: Local, unit: u32) -> bool {
         let unit = &self.units[unit as usize];
         unit.loops == 0 || self.small && set_first(unit.stmts, local)
@@ -476,7 +476,8 @@ impl<'f> SplitFacts<'f> {
     }
 }
 
-/// How far apart the slots of neighbouring threads are: not a power of two, or they would all fall on the same lines of the cache.
+/// The distance between the slots of neighbouring threads: not a power of two, or they would all fall on the same lines of the
+/// cache.
 fn stride(bytes: u32) -> u32 {
     let bytes = bytes.next_multiple_of(16);
     if bytes.is_multiple_of(1024) && bytes > 0 { bytes + 64 } else { bytes }
@@ -494,7 +495,7 @@ fn uses_of_pointers(stmt: &Stmt) -> (Vec<Value>, Vec<Value>) {
     }
 }
 
-/// Whether a local is set by the statements that mention it before any reads it.
+/// True if a local is set by the statements that mention it before any reads it.
 fn set_first(stmts: &[Stmt], local: Local) -> bool {
     for stmt in stmts {
         match stmt {
@@ -527,7 +528,7 @@ fn set_first(stmts: &[Stmt], local: Local) -> bool {
     true
 }
 
-/// Whether statements set a local whatever happens, by one of them.
+/// True if one of the statements sets a local on every path.
 fn surely_set(stmts: &[Stmt], local: Local) -> bool {
     let plain = stmts.iter().take_while(|s| s.blocks().is_empty() && !s.is_terminator());
     plain.into_iter().any(|s| matches!(s, Stmt::Set(l, _) if *l == local))

@@ -23,7 +23,7 @@ pub const LANES: i64 = 4;
 /// keeps the machine busy by itself, and every copy of it costs its time to compile.
 const GROUPS: [(usize, i64); 3] = [(12, 4), (32, 2), (usize::MAX, 1)];
 
-/// What a value is to the threads of a chunk.
+/// The form that a value has in the vector code of a chunk of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Not computed.
@@ -42,14 +42,14 @@ pub struct Guard {
     pub op: CompareOp,
     pub a: Value,
     pub b: Value,
-    /// What it has to be.
+    /// The result that the comparison must have.
     pub want: bool,
 }
 
-/// How a kernel's body runs on chunks of threads.
+/// A plan for running a kernel's body on chunks of threads.
 #[derive(Debug)]
 pub struct VectorPlan {
-    /// How many groups of [`LANES`] threads a chunk is.
+    /// The number of groups of [`LANES`] threads in a chunk.
     pub groups: i64,
     /// For each value what it is.
     pub kinds: Vec<Kind>,
@@ -61,7 +61,7 @@ pub struct VectorPlan {
     pub conds: BTreeSet<Value>,
 }
 
-/// What a local holds at some place of the text.
+/// The value that a local holds at some place of the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum LocalBound {
     Value(Value),
@@ -115,7 +115,7 @@ pub(super) fn plan<'f>(
 }
 
 impl VectorPlan {
-    /// How many threads a chunk is.
+    /// The number of threads in a chunk.
     pub fn chunk(&self) -> i64 {
         self.groups * LANES
     }
@@ -134,7 +134,7 @@ impl Planner<'_, '_> {
                     }
                     _ => self.branch(*cond, then, els, env)?,
                 },
-                // Where nobody leaves, a scope is what is in it.
+                // A scope that no thread leaves is the same as its body.
                 Stmt::Scope { body, .. } => self.guarded(body, env)?,
                 Stmt::Return(None) if i == last && std::ptr::eq(block, &raw const self.func.body) => {}
                 _ => self.stmt(stmt, env, false)?,
@@ -143,7 +143,7 @@ impl Planner<'_, '_> {
         Some(())
     }
 
-    /// Whether a condition is a guard; notes its comparisons.
+    /// True if a condition is a guard; notes its comparisons.
     fn guard(&mut self, cond: Value, want: bool) -> bool {
         let (guards, widened) = (self.plan.guards.len(), self.widened.clone());
         let is = self.leaves(cond, want, 0);
@@ -261,7 +261,7 @@ impl Planner<'_, '_> {
         Some(())
     }
 
-    /// What a local's value is in a form that lanes can be chosen from.
+    /// The kind of a local's value, in a form that lanes can be chosen from.
     fn bound_kind(&self, bound: LocalBound) -> Option<Kind> {
         match bound {
             LocalBound::Joined(kind) => Some(kind),
@@ -419,7 +419,7 @@ impl Planner<'_, '_> {
     }
 }
 
-/// Whether an op on numbers may end the thread.
+/// True if an operation on numbers may end the thread.
 fn may_fault(op: &Op) -> bool {
     matches!(op, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..))
 }

@@ -19,7 +19,7 @@ use crate::source::Span;
 /// Farthest an index moves a pointer, in bytes: more than processors have addresses.
 const MAX_REACH: i64 = 1 << 48;
 
-/// How many operations an index is followed through to see how large it can be.
+/// The most operations an index is followed through to see how large it can be.
 const MAX_FOLLOWED: u32 = 6;
 
 impl FuncLower<'_, '_> {
@@ -224,7 +224,7 @@ impl FuncLower<'_, '_> {
         Ok(addr)
     }
 
-    /// Whether an offset is always below a limit; the limit where that is not known.
+    /// `Ok` if an offset is known to be below a limit, otherwise `Err` of the limit.
     fn proven(&self, off: clif::Value, limit: clif::Value) -> std::result::Result<(), clif::Value> {
         match (self.known_int(off), self.known_int(limit)) {
             (Some(off), Some(limit)) if (off as u64) < limit as u64 => Ok(()),
@@ -260,7 +260,7 @@ impl FuncLower<'_, '_> {
         Ok(self.int(types::I64, BufferDesc::starts(len, 1 << log2) as i64))
     }
 
-    /// How descriptors are read: those of this function's own slots are written by it, and host code may free what a descriptor describes, so
+    /// The flags of loads from descriptors. A function writes the descriptors of its own slots, and host code may free the memory of any, so
     /// there loads of them do not move.
     fn desc_flags(&self) -> MemFlagsData {
         if self.descs.is_some() || self.func.kind.is_host() { trusted() } else { constant() }
@@ -284,7 +284,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// Where to point: at the expression accessed when it lies in the statement, else at the statement.
+    /// The span to report: the expression accessed when it lies in the statement, else the statement.
     fn access_span(&self, ptr: Value, stmt: Span) -> Span {
         match self.func.values.get(ptr.index()).map(|d| d.span) {
             Some(s) if s.file == stmt.file && s.start >= stmt.start && s.end <= stmt.end => s,

@@ -69,7 +69,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// What memory held, for an operation that no instruction does.
+    /// The old contents of memory, by a compare-and-swap loop: for an operation that is no instruction.
     fn swap_loop(&mut self, op: AtomicOp, scalar: Scalar, addr: clif::Value, value: clif::Value) -> clif::Value {
         let ty = scalar_type(scalar).as_int();
         let (again, done) = (self.b.create_block(), self.b.create_block());
@@ -87,7 +87,7 @@ impl FuncLower<'_, '_> {
         old
     }
 
-    /// What is written, as bits.
+    /// The bits to write.
     fn computed(&mut self, op: AtomicOp, scalar: Scalar, old: clif::Value, value: clif::Value) -> clif::Value {
         let min_max = |lower: &mut Self, code| {
             let take = lower.b.ins().icmp(code, value, old);

@@ -1,15 +1,14 @@
 //! A kernel with splits: the code walks the regions of one block, and each region is a loop over the block's threads.
 //!
-//! Where all threads go the same way, control between regions is plain control. Where they may not, masks (a bit for each thread of
-//! each warp) say who is active: mask 0 are those that run now, mask 1 those that left the kernel, the others those that a
-//! construct has set aside. A thread that leaves a construct out of a region moves its bit; a region runs the threads of mask 0, and
-//! when that is empty, control goes on where the innermost construct with masks brings some back.
+//! Control between regions is plain control where it is uniform. Where it may diverge, masks (a bit for each thread of each warp)
+//! say which threads are active: mask 0 has those that run now, mask 1 those that left the kernel, the others those that a construct
+//! has set aside. A thread that leaves a construct out of a region moves its bit; a region runs the threads of mask 0, and when that
+//! is empty, control goes on where the innermost construct with masks brings some back.
 //!
-//! What all threads share (uniform, and without faults) is computed once, ahead of the region; a cheap value is computed anew where it is
-//! needed; any other that outlives its region is kept in scratch, an array of one element a thread (`facts/split.rs` decides). Local arrays
-//! that outlive a region have memory of their own. Where control is the same for all threads a barrier costs nothing. With masks, an `if`
-//! runs both sides in text order, and a loop runs until no thread is left. All warps of a block are walked together, which is one of the
-//! orders that CUDA allows.
+//! A uniform value that cannot fault is computed once, ahead of the region; a cheap value is rematerialised where it is needed; any other
+//! that outlives its region is kept in scratch, an array of one element a thread (`facts/split.rs` decides). Local arrays that outlive a
+//! region have memory of their own. A barrier under uniform control costs nothing. With masks, an `if` runs both sides in text order, and a
+//! loop runs until no thread is left. All warps of a block are walked together, which is one of the orders that CUDA allows.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
@@ -31,11 +30,11 @@ pub(super) struct RegionWalk<'m> {
     pub(super) scratch: clif::Value,
     pub(super) slots: clif::Value,
     pub(super) table: clif::Value,
-    /// How many threads a block has.
+    /// The number of threads in a block.
     pub(super) threads: clif::Value,
     pub(super) masks: Option<clif::StackSlot>,
     pub(super) mask_count: u32,
-    /// Where to go on when nobody is active, innermost last.
+    /// The blocks to go on at when no thread is active, innermost last.
     pub(super) empty: Vec<clif::Block>,
     /// The masks of the constructs around, and where threads went their own way, unless each noted that itself; innermost last.
     pub(super) around: Vec<(u32, Option<Span>)>,
@@ -43,9 +42,9 @@ pub(super) struct RegionWalk<'m> {
     pub(super) tid: Option<clif::Value>,
     /// Its index, packed.
     pub(super) packed: Option<clif::Value>,
-    /// Where a thread's part of a region ends.
+    /// The block at which a thread's part of a region ends.
     pub(super) thread_end: Option<clif::Block>,
-    /// Whether a thread of this region may go out of a construct around it.
+    /// True if a thread of this region may jump out of a construct around it.
     pub(super) jumped: bool,
     /// Values that only the running thread's part of a region knows.
     pub(super) defined: Vec<Value>,
@@ -116,7 +115,7 @@ impl<'m> FuncLower<'_, 'm> {
         }
     }
 
-    /// What threads keep starts as poison.
+    /// Locals and slots that threads keep start as poison.
     pub(super) fn poison_kept(&mut self, plan: &'m SplitPlan) -> Result<()> {
         for (i, home) in plan.locals.iter().enumerate() {
             if *home == LocalHome::Shared {

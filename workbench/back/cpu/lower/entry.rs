@@ -78,7 +78,7 @@ impl FuncLower<'_, '_> {
         let mut end = DescField::SIZE * func.slots.len() as u32;
         let mut table = SlotTable { descs: Vec::with_capacity(func.slots.len()), poisoned: 0 };
         for (i, data) in func.slots.iter().enumerate() {
-            // What threads keep while others run is not on the stack; its descriptor is.
+            // A slot that threads keep while others run is not on the stack; its descriptor is.
             let size = if self.is_kept_slot(i) { 1 } else { data.size.max(1) };
             let memory = end.next_multiple_of(data.align.max(1));
             end = memory + size;

@@ -165,7 +165,7 @@ impl FuncLower<'_, '_> {
         value
     }
 
-    /// Whether a float is a constant other than NaN.
+    /// True if a float is a constant other than NaN.
     fn is_number(&self, v: clif::Value) -> bool {
         let Some(inst) = self.b.func.dfg.value_def(v).inst() else { return false };
         match self.b.func.dfg.insts[inst] {

@@ -34,7 +34,7 @@ impl FuncLower<'_, '_> {
         self.finish_exits()
     }
 
-    /// Whether a statement is a store that the lanes of a warp do together: all load before, all load after.
+    /// True if a statement is a store that the lanes of a warp do together: all load before, all store after.
     pub(super) fn happens_in_step(&self, stmt: &Stmt) -> bool {
         self.info.fibers.as_ref().is_some_and(|splits| splits.is_split(stmt))
     }

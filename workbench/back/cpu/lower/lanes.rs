@@ -19,7 +19,7 @@ use crate::source::Span;
 /// The vectors that hold a group's numbers: one of 32-bit lanes, or two of 64-bit lanes.
 pub(super) type Lanes = Vec<clif::Value>;
 
-/// What a group of threads has computed so far.
+/// The values that a group of threads has computed so far.
 pub(super) struct Group {
     /// The group's place in the chunk.
     pub number: i64,
@@ -356,8 +356,8 @@ impl<'m> FuncLower<'_, 'm> {
     }
 }
 
-/// Whether a comparison alone finds the smaller or larger of anything and this: a constant that NaN loses to, and that is right
-/// where the two compare equal, whatever the sign of a zero.
+/// True if a comparison alone finds the smaller or larger of any number and this one: a constant that wins over NaN, and that
+/// is right where the two compare equal, whatever the sign of a zero.
 fn decides_alone(math: MathFn, op: Option<&Op>) -> bool {
     let c = match op {
         Some(Op::Const(Const::F32(x))) => f64::from(*x),

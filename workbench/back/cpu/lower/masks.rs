@@ -134,7 +134,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.mask_at(op, mask, cond, 0)
     }
 
-    /// Where threads note the sites of their jumps.
+    /// The memory in which threads note the sites of their jumps.
     pub(super) fn parted(&mut self) -> Result<clif::Value> {
         let walk = self.walk()?;
         let (scratch, at) = (walk.scratch, walk.plan.parted);

@@ -74,7 +74,7 @@ const MAX_NESTING: usize = 512;
 /// each of them, which is quadratic in the function where all of its checks share one.
 const MAX_EXIT_USES: usize = 64;
 
-/// What all functions of a module share while they are lowered.
+/// The state that all functions of a module share while they are lowered.
 pub(super) struct Lowering<'m> {
     pub module: &'m Module,
     pub isa: &'m dyn TargetIsa,
@@ -89,7 +89,7 @@ pub(super) struct Lowering<'m> {
     pub kept: &'m KeptUses,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
-    /// What slots are made from.
+    /// The tables that slots are made from.
     #[expect(clippy::vec_box, reason = "generated code holds their addresses")]
     pub tables: Vec<Box<SlotTable>>,
 }
@@ -110,7 +110,7 @@ enum Val {
     Ptr(Ptr),
 }
 
-/// Where a local lives.
+/// The home of a local.
 #[derive(Debug, Clone, Copy)]
 enum LocalVar {
     Scalar(Variable),
@@ -136,21 +136,22 @@ struct ParamVal {
 /// A slot of the function: its memory, its descriptor's place, its index in the table of slots.
 #[derive(Debug, Clone, Copy)]
 struct SlotVal {
-    /// Where its memory starts, from the first descriptor on.
+    /// The offset of its memory from the first descriptor.
     memory: i32,
     desc_at: i32,
     index: u32,
     size: u32,
 }
 
-/// What `Break` and `Continue` go to.
+/// The targets of `Break` and `Continue`.
 struct Target {
     label: Label,
     exit: clif::Block,
     exit_used: bool,
     step: Option<clif::Block>,
     step_used: bool,
-    /// Where regions count threads: the masks of those that broke out of it and of those that went on to its step.
+    /// The masks of the threads that broke out of the construct and of those that went on to its step, where regions
+    /// count threads.
     masks: Option<(u32, u32)>,
 }
 
@@ -161,7 +162,7 @@ struct FuncLower<'a, 'm> {
     func: &'m Function,
     info: &'m FuncInfo,
     id: FuncId,
-    /// Whether its code belongs to no program.
+    /// True if the code belongs to no program.
     is_keepable: bool,
     ctx: clif::Value,
     values: Vec<Option<Val>>,
@@ -174,33 +175,33 @@ struct FuncLower<'a, 'm> {
     descs: Option<clif::StackSlot>,
     /// The link of this activation's slots.
     frame: Option<clif::StackSlot>,
-    /// Where words for the run time are put: of printf, services, launches.
+    /// The stack slot for words passed to the run time: of printf, services, launches.
     words: Option<clif::StackSlot>,
     budget: Variable,
-    /// Whether the budget stays in the context: a function that polls as it starts and never again.
+    /// True if the budget stays in the context: a function that polls as it starts and never again.
     keeps_none: bool,
-    /// Whether the context holds the running thread's index by itself.
+    /// True while the context holds the running thread's index anyway.
     published: bool,
     /// `threadIdx.x`, in kernels; all other indices are in the context.
     thread: Option<clif::Value>,
     /// The blocks that faults and stops go to; the last ones are for the next.
     exits: Vec<Exits>,
-    /// Where `return` of a kernel goes.
+    /// The block that `return` of a kernel goes to.
     next_thread: Option<clif::Block>,
-    /// Whether this is the loop whose planned accesses are known to be in bounds.
+    /// True if this is the loop whose planned accesses are known to be in bounds.
     good_row: bool,
-    /// What may be left out of the function.
+    /// The branches to code that may be left out of the function.
     shortcuts: Vec<Shortcut>,
     /// For pointers moved by an index of any size, the index.
     far: FxHashMap<Value, clif::Value>,
     labels: Vec<Target>,
-    /// How many loops around may wait for other threads.
+    /// The number of enclosing loops that may wait for other threads.
     waiting: u32,
     refs: FxHashMap<(u32, u32), FuncRef>,
     depth: usize,
     /// In a kernel with splits.
     walk: Option<block::RegionWalk<'m>>,
-    /// Where threads are fibers: the loops around in which they ask who is together, and how many rounds of each are over.
+    /// The enclosing loops in which fibers ask which threads are together, and the number of finished rounds of each.
     rounds: Vec<(Label, Variable)>,
 }
 
@@ -213,7 +214,7 @@ struct Exits {
     stop: clif::Block,
     /// Says that what went wrong in the library went wrong at the site that the context tells, and leaves.
     here: Option<clif::Block>,
-    /// How many jumps there are to either.
+    /// The number of jumps to either.
     uses: usize,
 }
 
@@ -230,7 +231,7 @@ impl Shortcut {
     }
 }
 
-/// What of a function is compiled.
+/// The part of a function that is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// A kernel for a row of threads, or a function in its (status, result) form.
@@ -246,7 +247,7 @@ pub(super) enum Part {
 /// Lowers a part of a function, numbered `number`, into `out`; gives what may be left out of it.
 ///
 /// # Errors
-/// What the back end cannot compile, or IR that breaks the validator's rules.
+/// A construct that the back end cannot compile, or IR that breaks the validator's rules.
 pub(super) fn function(
     m: &mut Lowering<'_>,
     id: FuncId,
@@ -527,7 +528,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         Ok(self.b.ins().icmp(clif::condcodes::IntCC::NotEqual, status, zero))
     }
 
-    /// Where one more fault or stop goes.
+    /// The blocks that one more fault or stop jumps to.
     fn exit(&mut self) -> Exits {
         match self.exits.last_mut() {
             Some(exits) if exits.uses < MAX_EXIT_USES => {

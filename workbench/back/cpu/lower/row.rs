@@ -12,7 +12,7 @@ use crate::source::Span;
 pub(super) type Ops<'m> = Vec<Option<&'m Op>>;
 
 impl<'m> FuncLower<'_, 'm> {
-    /// Whether all planned accesses of the row are in bounds, as a value; `width` is the number of threads.
+    /// A value that is true if all planned accesses of the row are in bounds; `width` is the number of threads.
     pub(super) fn row_is_good(&mut self, plan: &RowPlan, width: clif::Value) -> Result<clif::Value> {
         let ops = self.ops();
         // Everything is evaluated for the first thread; the last is `width - 1` steps away.
@@ -35,12 +35,12 @@ impl<'m> FuncLower<'_, 'm> {
         let straight = self.widened_stay(plan, &plan.widened, &ops, last)?;
         good = self.b.ins().band(good, straight);
         self.thread = None;
-        // What was evaluated here is the first thread's; the body defines its own.
+        // The values evaluated here are the first thread's; the body defines its own.
         self.values.fill(None);
         Ok(good)
     }
 
-    /// How many threads of the row do anything, where there are any; else goes on in `done`.
+    /// The number of threads of the row that do anything, where there are any; else goes on in `done`.
     pub(super) fn busy_threads(
         &mut self,
         plan: &RowPlan,
@@ -81,7 +81,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(count)
     }
 
-    /// Whether none of the values wraps between the first thread and the last.
+    /// A value that is true if none of the values wraps between the first thread and the last.
     pub(super) fn widened_stay(
         &mut self,
         plan: &RowPlan,
@@ -108,7 +108,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(good)
     }
 
-    /// What the number `v` is for the first thread, extended to 64 bits by its signedness.
+    /// The number `v` for the first thread, extended to 64 bits by its signedness.
     pub(super) fn first_wide(&mut self, v: Value, plan: &RowPlan, ops: &Ops<'m>) -> Result<clif::Value> {
         let scalar = self.scalar_of(v)?;
         let Val::Scalar(first) = self.first(v, plan, ops)? else {
@@ -117,7 +117,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(self.widen(first, scalar.into()))
     }
 
-    /// What `v` is for the thread that is set as the running one.
+    /// The value `v` for the thread that is set as the running one.
     pub(super) fn first(&mut self, v: Value, plan: &RowPlan, ops: &Ops<'m>) -> Result<Val> {
         if let Some(Some(known)) = self.values.get(v.index()) {
             return Ok(*known);

@@ -180,7 +180,7 @@ impl FuncLower<'_, '_> {
         Ok(true)
     }
 
-    /// What a local holds.
+    /// The value that a local holds.
     pub(super) fn get(&mut self, local: Local, span: Span) -> Result<Val> {
         match self.locals.get(local.index()).copied() {
             Some(LocalVar::Scalar(var)) => Ok(Val::Scalar(self.b.use_var(var))),
@@ -232,7 +232,7 @@ impl FuncLower<'_, '_> {
         Ok(reached)
     }
 
-    /// Where a side of an `if` goes that does nothing else: to `after` or out of a loop. It needs no block of its own.
+    /// The target of a side of an `if` that only jumps: to `after` or out of a loop. It needs no block of its own.
     fn only_jump(&mut self, body: &Block, after: clif::Block) -> Result<Option<clif::Block>> {
         let mut stmts = body.iter();
         let (first, rest) = (stmts.next(), stmts.next());

@@ -12,7 +12,7 @@ use crate::back::cpu::facts::split::{LocalHome, SplitPlan, ValueHome};
 use crate::ir::{Local, Op, Scalar, Slot, Stmt, Type, Value};
 use crate::source::Span;
 
-/// What a region mentions.
+/// The values and locals that a region mentions.
 #[derive(Default)]
 struct Mentions {
     values: Vec<Value>,
@@ -349,7 +349,7 @@ impl<'m> FuncLower<'_, 'm> {
         Some(self.b.ins().iadd(start, at))
     }
 
-    /// Whether threads keep a slot, so that it needs no stack.
+    /// True if threads keep a slot, so that it needs no stack.
     pub(super) fn is_kept_slot(&self, index: usize) -> bool {
         self.walk.as_ref().is_some_and(|w| w.plan.slots.get(index).copied().flatten().is_some())
     }
@@ -381,7 +381,7 @@ impl<'m> FuncLower<'_, 'm> {
         }
     }
 
-    /// Whether a jump stands in a region, where it moves one thread.
+    /// True if a jump stands in a region, where it moves one thread.
     pub(super) fn in_region(&self) -> bool {
         self.walk.as_ref().is_some_and(|w| w.tid.is_some())
     }

@@ -66,7 +66,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(())
     }
 
-    /// Whether all guards let all threads of the chunk through.
+    /// A value that is true if all guards let all threads of the chunk through.
     fn guards_hold(&mut self, plan: &VectorPlan, index: clif::Value) -> Result<clif::Value> {
         let ops = self.ops();
         let by = self.int(types::I32, plan.chunk() - 1);
@@ -100,7 +100,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(())
     }
 
-    /// What is one number for the chunk, or a line's first.
+    /// Computes the uniform values of the chunk, and the first thread's value of each affine one.
     fn lines(&mut self, plan: &VectorPlan, block: &'m Block) -> Result<()> {
         for (stmt, span) in block.iter() {
             match stmt {

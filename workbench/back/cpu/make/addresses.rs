@@ -1,8 +1,8 @@
 //! Addresses of the functions that generated code calls: helpers of the run time, and one table of math functions.
 //!
-//! What an instruction does (rounding, square root, `fma`, minimum) is lowered in place and only listed here for completeness.
-//! The rest is the C library's, `libm`'s, or of [`math`](crate::back::cpu::math); `float` forms that have no `float` original round the
-//! `double` one.
+//! A function that is one instruction (rounding, square root, `fma`, minimum) is lowered in place and only listed here for
+//! completeness. The rest is the C library's, `libm`'s, or of [`math`](crate::back::cpu::math); `float` forms that have no `float`
+//! original round the `double` one.
 
 use std::sync::OnceLock;
 
@@ -45,7 +45,7 @@ pub fn addresses() -> Result<&'static [usize], String> {
         let mut all = host_fns!(host_addresses);
         for math in MathFn::ALL {
             let (float, double) = math_addresses(*math);
-            // What has straight-line code computes the same bits in every tier.
+            // A function with straight-line code computes the same bits in every tier.
             let float = lanes::float_address(*math).unwrap_or(float);
             let double = lanes::double_address(*math).unwrap_or(double);
             all.extend([float, double]);

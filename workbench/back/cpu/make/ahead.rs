@@ -1,9 +1,9 @@
 //! Kernels of a text that is still being lowered: a thread that has nothing else to do makes their code meanwhile, a few at a time, each
 //! few a [`CompiledModule`] of their own. The program that the text becomes launches them from there.
 //!
-//! The front end takes half of the time that a text with host code needs, on one processor, and the kernels about as much of the rest.
-//! What is made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled
-//! as if nobody had tried, and says why it does not compile, too.
+//! The front end takes half of the time that a text with host code needs, on one processor, and the kernels about as much of the rest. Code
+//! made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled as if
+//! nobody had tried, and reports its errors as usual.
 //!
 //! Data is at one place, read-only data included, as its addresses can be compared ([`Others`]), and an image of kernels looks addresses up
 //! in all of the program's. Kernels that may call by address (whose callees are known in the end alone), texts with much data, programs of
@@ -38,7 +38,7 @@ const MAX_DATA: usize = 1 << 18;
 /// Most statements of a module: past that a limit of the whole program is near, and what it says had better not wait.
 const MAX_STMTS: usize = 50_000;
 
-/// What is wrong with a module, said by who checks modules.
+/// A check of a module, which gives its errors.
 pub type Check = fn(&Module) -> Vec<Diagnostic>;
 
 /// Kernels whose code is being made ahead.
@@ -63,13 +63,13 @@ struct TextState {
     functions: FxHashMap<FuncId, Arc<Function>>,
     /// The tables of the module as far as they went when the last kernel was taken, without functions.
     tables: Module,
-    /// What somebody has begun.
+    /// The batches that somebody has begun.
     begun: Vec<Batch>,
     /// The variables of the last of these, which have those of all before in them.
     globals: Option<Arc<Globals>>,
-    /// Whether a thread was asked, and is not done.
+    /// True while a thread that was asked is not done.
     asked: bool,
-    /// Whether nothing is to be begun any more.
+    /// True if nothing is to be begun any more.
     closed: bool,
 }
 
@@ -95,7 +95,7 @@ impl ir::ahead::Ahead for Ahead {
     }
 
     fn take(&self, module: &Module, kernel: FuncId, reached: &[FuncId]) {
-        // Who has no second processor has nobody to do it meanwhile.
+        // A machine with one processor has none left to do it meanwhile.
         if pool::width() < 2 {
             return;
         }
@@ -253,15 +253,15 @@ impl TextState {
     }
 }
 
-/// What stands in a module where a function is made elsewhere.
+/// The placeholder in a module for a function that is made elsewhere.
 pub fn absent() -> Function {
     Function::new("", FuncKind::Device, Span::NONE)
 }
 
-/// Whether two are the same function, whatever other texts know of it.
+/// True if the two are the same function, whatever other texts know of it.
 fn is_same(a: &Function, b: &Function) -> bool {
     let Function { name, library, kind, params, ret, values, locals, slots, labels, body, span, max_threads, .. } = a;
-    // What holds a NaN equals nothing, and has a hash.
+    // A body that holds a NaN equals nothing, so hashes are compared.
     let hash = |body: &Block| {
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);

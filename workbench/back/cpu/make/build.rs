@@ -48,7 +48,7 @@ pub fn prepare(module: &mut Module) {
     }
 }
 
-/// What becomes of a part besides its machine code.
+/// The use of a part besides its machine code.
 enum Purpose<'a> {
     /// The code is good code.
     Good,
@@ -146,7 +146,7 @@ fn machine(
         assembler.add(&code);
         *frames.entry(id).or_insert(0) += code.frame as usize;
     }
-    // Whether a chain of calls overflows the stack must not depend on which code is there either: the frames of each chain fit together.
+    // A stack overflow in a chain of calls must not depend on which code is there either: the frames of each chain must fit together.
     let fits = || plan.deepest(&frames).map_or(assembler.all_frames(), |own| kept + own) <= stack::CALLS;
     if !is_good && calls && !fits() {
         return Err(Failure::Code(plan.order[0], JitError::TooLarge));
@@ -187,7 +187,7 @@ pub fn build(module: &Module, globals: Arc<Globals>, tier: Tier) -> Result<Optio
         let kept = KeptUses::of(module);
         let uses_kept = !kept.list.is_empty();
         let plan = plan::plan(module, kept, tier)?;
-        // How deep a recursion may go depends on the frames, and must not depend on which code is there.
+        // The greatest depth of a recursion depends on the frames, and must not depend on which code is there.
         match if plan.recurses() { None } else { Some(build_plan(module, globals.clone(), tier, plan)) } {
             Some(Err(_)) if uses_kept => {}
             Some(built) => return built.map(Some),
@@ -206,7 +206,7 @@ pub fn build(module: &Module, globals: Arc<Globals>, tier: Tier) -> Result<Optio
     build_plan(module, globals, tier, plan).map(Some)
 }
 
-/// Whether bodies are left out.
+/// True if bodies are left out.
 fn is_partial(module: &Module) -> bool {
     module.functions.iter().any(|func| func.kept.is_some())
 }

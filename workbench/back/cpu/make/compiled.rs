@@ -8,17 +8,17 @@ use crate::back::cpu::wide::Wide;
 
 /// A module with its code, which clones of a program share.
 pub struct CompiledModule {
-    /// What launches read.
+    /// The data that launches read.
     pub image: Arc<Image>,
     /// Machine code of all parts.
     pub tiers: Tiers,
-    /// Whether even the first code is good code.
+    /// True if even the first code is good code.
     pub is_good: bool,
-    /// Where hot kernels get wide code.
+    /// The wide code of hot kernels, where it can be made.
     pub wide: Option<Wide>,
-    /// What was made ahead of the program.
+    /// The modules that were made ahead of the program.
     pub ahead: Vec<Arc<CompiledModule>>,
-    /// How many statements it was made of.
+    /// The number of statements it was made of.
     pub stmts: usize,
 }
 

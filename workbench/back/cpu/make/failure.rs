@@ -17,9 +17,9 @@ pub fn internal(span: Span, message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::BadIr, span, message))
 }
 
-/// Why there is no machine code.
+/// The reason that there is no machine code.
 pub enum Failure {
-    /// What is wrong with the text.
+    /// The error in the text.
     Text(Box<Diagnostic>),
     /// The code generator's answer, at a function or at all of them, whose first this is.
     Code(FuncId, JitError),

@@ -27,7 +27,7 @@ const MAX_WAITING: usize = 32;
 /// The most instructions of a function that a thread compiles which may be asked to stop: some tens of milliseconds.
 const LARGE: usize = 4_000;
 
-/// How often a thread that waits for others looks whether it is to stop.
+/// The interval at which a thread that waits for others looks whether it is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 thread_local! {
@@ -38,14 +38,14 @@ thread_local! {
 pub struct Job {
     pub func: Function,
     pub isa: &'static OwnedTargetIsa,
-    /// Whether the code is wanted as text, too.
+    /// True if the code is wanted as text, too.
     pub disasm: bool,
 }
 
 /// Does jobs; each is known by how many were added before it.
 pub struct Parallel<J, R> {
     shared: Arc<Shared<J, R>>,
-    /// How many threads besides the caller's may help.
+    /// The number of threads besides the caller's that may help.
     helpers: usize,
 }
 
@@ -61,7 +61,7 @@ struct QueueState<J, R> {
     waiting: Vec<(usize, usize, J)>,
     /// Jobs that somebody has taken and not finished.
     begun: usize,
-    /// What became of the jobs; a panic where that did.
+    /// The results of the jobs; a panic where a job panicked.
     results: Vec<Option<std::thread::Result<R>>>,
 }
 
@@ -126,7 +126,7 @@ impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
     }
 }
 
-/// Who ends early wants no more results.
+/// A caller who ends early wants no more results.
 impl<J, R> Drop for Parallel<J, R> {
     fn drop(&mut self) {
         self.shared.lock().waiting.clear();

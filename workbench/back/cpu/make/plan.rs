@@ -1,4 +1,5 @@
-//! What of a module is compiled: the functions that may run, in their order, what analysis found of each, and the limits they keep.
+//! The plan of what to compile of a module: the functions that may run, in their order, what analysis found of each, and the limits
+//! they keep.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,8 +20,8 @@ pub const MAX_STMTS: usize = 500_000;
 /// Most bytes of scratch for the values of a block's threads.
 const MAX_SCRATCH: u32 = 64 << 20;
 
-/// What is compiled, in order: functions that others may call, entry points of host functions, then for each kernel that is
-/// a grid-stride loop the code of its numbers and of one round.
+/// The functions to compile, in order: functions that others may call, entry points of host functions, then for each kernel
+/// that is a grid-stride loop the code of its numbers and of one round.
 pub struct Plan {
     pub infos: Vec<Option<FuncInfo>>,
     pub numbers: Vec<Option<u32>>,
@@ -31,9 +32,9 @@ pub struct Plan {
     pub linked: Vec<bool>,
     /// Whose address the program's own code knows, with what tells the functions of their type.
     pub functions: BTreeMap<FuncId, u64>,
-    /// What is compiled apart, once for all programs.
+    /// The functions that are compiled apart, once for all programs.
     pub kept: KeptUses,
-    /// How many statements all of it has.
+    /// The number of statements in all of it.
     pub stmts: usize,
 }
 
@@ -63,7 +64,7 @@ impl Plan {
         found
     }
 
-    /// Whether a function may come to call itself.
+    /// True if a function may come to call itself.
     pub fn recurses(&self) -> bool {
         self.innermost_first().is_none()
     }
@@ -102,7 +103,8 @@ impl Plan {
     }
 }
 
-/// What of a module is compiled, and how it hangs together; the tier says whether all kernels run as fibers.
+/// The plan of what to compile of a module, and of the calls between the parts; the tier says whether all kernels run
+/// as fibers.
 ///
 /// # Errors
 /// A limit on code size or stack, as a diagnostic.

@@ -24,14 +24,14 @@ pub struct TierReport {
     pub rows: Vec<TierRow>,
 }
 
-/// What a kernel has of one tier.
+/// The state of a kernel in one tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierRow {
     /// The tier's name.
     pub tier: &'static str,
     /// The state of its code.
     pub state: TierState,
-    /// What else is known of it, a sentence each.
+    /// Other facts about it, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl TierState {
         }
     }
 
-    /// What makes the code, or why there is none.
+    /// The event that makes the code, or the reason there is none.
     pub fn why(&self) -> Option<&str> {
         match self {
             TierState::Made => None,
@@ -119,10 +119,10 @@ pub fn report(compiled: &CompiledModule, entry: &EntryPoint, func: FuncId, block
     TierReport { kernel: entry.name.clone(), block, last, rows }
 }
 
-/// What makes vector code where launches wait for it.
+/// The event that makes vector code where launches wait for it.
 const FIRST: &str = "the first launch makes it";
 
-/// What makes vector code elsewhere.
+/// The event that makes vector code elsewhere.
 fn later() -> String {
     format!("launches that take {} ms in all make it", HOT.as_millis())
 }

@@ -31,10 +31,10 @@ pub use settling::{Settled, forget_own, settle, settle_while};
 /// Most programs that wait for the thread: past that the compiling thread makes the good code itself.
 const MAX_WAITING: u64 = 64;
 
-/// How often somebody who waits for the thread looks again.
+/// The interval at which a caller who waits for the thread looks again.
 const LOOK_AGAIN: Duration = Duration::from_micros(50);
 
-/// How long the launches of a program wait at most, once, which neither a time limit nor the user can shorten.
+/// The longest wait of a program's launches, once, which neither a time limit nor the user can shorten.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// Most values in the parts of a program that a launch makes good code of itself: about as long.
@@ -81,7 +81,7 @@ fn compile(job: Job, wanted: &dyn Fn() -> bool) -> Option<Machine> {
     Machine::new(assembler, job.calls).ok()
 }
 
-/// What good code is made for.
+/// A piece of work for the thread that makes good code.
 enum Work {
     Program(Weak<CompiledModule>),
     Kept(&'static Tiers),
@@ -93,7 +93,7 @@ enum Work {
 struct Maker {
     process: u32,
     queue: Sender<Work>,
-    /// How many programs were queued or are about to be, and how many of them are done with.
+    /// The number of programs that were queued or are about to be; `done` counts those that are done with.
     queued: AtomicU64,
     done: Arc<AtomicU64>,
     helpers: Arc<Helpers>,
@@ -173,7 +173,7 @@ fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> Option<u64> {
     })
 }
 
-/// What every launch looks after.
+/// The upkeep that every launch does.
 pub fn attend(module: &Arc<CompiledModule>) {
     if !module.tiers.are_settled() {
         own(module);

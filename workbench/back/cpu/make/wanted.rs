@@ -34,7 +34,7 @@ type Wanted = Result<Option<(Arc<WideCode>, bool)>, (FaultKind, String)>;
 /// With whether better code may come. Code that was not there at the deadline is made in the background.
 ///
 /// # Errors
-/// Why the launch ends before it begins.
+/// The reason that the launch ends before it begins.
 pub fn code(
     module: &Arc<CompiledModule>,
     func: FuncId,

@@ -10,9 +10,9 @@ use super::bessel_table::{CENTERS_J0, CENTERS_J1, CENTERS_Y0, CENTERS_Y1, Center
 use super::double::Double;
 use super::logarithm;
 
-/// Where the bounds become absolute.
+/// The argument from which the bounds are absolute.
 const NEAR: f64 = 8.0;
-/// Where Hankel's series begins: its smallest term, about `exp(-2 x)`, is far below a ULP there.
+/// The argument from which Hankel's series is used: its smallest term, about `exp(-2 x)`, is far below a ULP there.
 const ASYMPTOTIC: f64 = 25.0;
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;

@@ -6,7 +6,7 @@
 pub struct Center {
     /// Where.
     pub at: f64,
-    /// What `at` lacks of a zero.
+    /// The low part of the place: the exact zero less `at`.
     pub at_low: f64,
     /// The function there; 0 at a zero.
     pub value: f64,
@@ -18,7 +18,7 @@ const fn center(at: f64, at_low: f64, value: f64, slope: f64) -> Center {
     Center { at, at_low, value, slope }
 }
 
-/// Of `j0`.
+/// Centers of `j0`.
 #[rustfmt::skip]
 pub const CENTERS_J0: &[Center] = &[
     center(1.0, 0.0, 0.7651976865579666, -0.4400505857449335),
@@ -38,7 +38,7 @@ pub const CENTERS_J0: &[Center] = &[
     center(8.0, 0.0, 0.1716508071375539, -0.23463634685391463),
 ];
 
-/// Of `j1`.
+/// Centers of `j1`.
 #[rustfmt::skip]
 pub const CENTERS_J1: &[Center] = &[
     center(1.0, 0.0, 0.4400505857449335, 0.32514710081303305),
@@ -59,7 +59,7 @@ pub const CENTERS_J1: &[Center] = &[
     center(8.0, 0.0, 0.23463634685391463, 0.14232126378081458),
 ];
 
-/// Of `y0`.
+/// Centers of `y0`.
 #[rustfmt::skip]
 pub const CENTERS_Y0: &[Center] = &[
     center(0.8935769662791675, 2.6596231539720385e-17, 0.0, 0.8794208024971948),
@@ -79,7 +79,7 @@ pub const CENTERS_Y0: &[Center] = &[
     center(8.0, 0.0, 0.22352148938756622, 0.1580604617312475),
 ];
 
-/// Of `y1`.
+/// Centers of `y1`.
 #[rustfmt::skip]
 pub const CENTERS_Y1: &[Center] = &[
     center(1.0, 0.0, -0.7812128213002887, 0.8694697855159657),

@@ -40,7 +40,8 @@ fn parts(x: f64) -> (f64, i32) {
     libm::frexp(x)
 }
 
-/// Whether a zero sum of these is negative: rounding down, all are but that of positive zeros (IEEE 754-2019, 6.3).
+/// True if a zero sum of these is negative: rounding down, every zero sum is but that of two positive zeros (IEEE
+/// 754-2019, 6.3).
 fn is_negative_zero(a: f64, b: f64, to: Toward) -> bool {
     let positive = |x: f64| x == 0.0 && x.is_sign_positive();
     to == Toward::Down && !(positive(a) && positive(b))

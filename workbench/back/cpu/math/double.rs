@@ -6,7 +6,7 @@
 pub struct Double {
     /// The sum, rounded.
     pub high: f64,
-    /// What the rounding lost.
+    /// The rounding error.
     pub low: f64,
 }
 
@@ -41,7 +41,7 @@ impl Double {
         Double { high, low }
     }
 
-    /// Of two parts of which the first is the larger.
+    /// A double made of two parts, the first of which is the larger.
     fn renormal(high: f64, low: f64) -> Self {
         let sum = high + low;
         Double { high: sum, low: low - (sum - high) }

@@ -2,7 +2,7 @@
 
 use super::double::Double;
 
-/// Of 2.
+/// The natural logarithm of 2.
 const LN_2: Double = Double::new(std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
 /// To base 10 of 2.
 const LOG10_2: Double = Double::new(std::f64::consts::LOG10_2, -2.803_728_127_785_170_4e-18);

@@ -2,7 +2,7 @@
 //! that a step of n bodies does; those with AVX-512 have an estimate, as GPUs have theirs, and one step of Newton's method
 //! makes it a float. Every tier does the same operations, so they agree bit for bit on one machine; other machines divide.
 
-/// Whether this processor has an estimate of reciprocal square roots, good to 2^-14, for vectors of every width.
+/// True if this processor has an estimate of reciprocal square roots, good to 2^-14, for vectors of every width.
 pub fn has_estimate() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

@@ -6,9 +6,9 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-/// What `PI` lacks of pi.
+/// The low part of pi: pi less `PI`.
 const PI_LOW: f64 = 1.224_646_799_147_353_2e-16;
-/// What `FRAC_1_SQRT_2` lacks of the root of one half.
+/// The low part of the root of one half: the root less `FRAC_1_SQRT_2`.
 const FRAC_1_SQRT_2_LOW: f64 = -4.833_646_656_726_457e-17;
 /// Two over the root of pi.
 const FRAC_2_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
@@ -230,7 +230,7 @@ pub fn logb(x: f64) -> f64 {
     }
 }
 
-/// How many low bits of the quotient [`remquo_quotient`] gives: what a `float` holds.
+/// The number of low bits of the quotient that [`remquo_quotient`] gives: as many as a `float` holds.
 const QUOTIENT_BITS: u32 = 23;
 
 /// The low bits of the integer nearest `x / y` (halves to even), with the quotient's sign; 0 where `remainder` is NaN. CUDA

@@ -373,7 +373,7 @@ fn unary_operators_bit_casts_and_choices() {
             let equal = b.cmp(CompareOp::Eq, x, y);
             b.op(s, Op::Select(equal, y, x))
         });
-        // Where they are equal, a zero takes the sign of the second.
+        // A zero takes the sign of the second operand where the two are equal.
         holds(&format!("Select {s:?}"), [s, s, s], func, |_, _| false, |x, y| if x == y { y } else { x });
         for t in SCALARS.into_iter().filter(|t| t.size() == s.size() && *t != Scalar::Bool && s != Scalar::Bool) {
             let func = kernel(s, s, t, |b, x, _| b.op(t, Op::Bitcast(t, x)));

@@ -38,7 +38,7 @@ fn a_write_past_the_end_names_buffer_index_and_thread() {
     assert_eq!(fault.kind, FaultKind::OutOfBoundsWrite);
     assert_eq!(fault.detail, "writes index 1000 of `c`, which has 1000 elements (float)");
     assert_eq!((fault.block, fault.thread), ([7, 0, 0], [104, 0, 0]));
-    // What came before the fault is written.
+    // Writes before the fault have happened.
     assert!(c.iter().all(|v| *v == 1.0));
     assert_eq!(launch(&code, 1, 1000, &[buffer(&mut c), shift(0)]).fault, None);
 }

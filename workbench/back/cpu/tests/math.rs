@@ -105,7 +105,7 @@ fn float(math: MathFn, args: &[f32]) -> f32 {
     out[0]
 }
 
-/// How many doubles lie between two of one sign.
+/// The number of doubles between two of one sign.
 fn ulps(a: f64, b: f64) -> u64 {
     if a == b {
         0

@@ -1,4 +1,4 @@
-//! What launches compute, print and leave behind.
+//! The results, the output and the after-effects of launches.
 
 use std::time::{Duration, Instant};
 

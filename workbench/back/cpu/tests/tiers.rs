@@ -81,7 +81,7 @@ fn a_long_launch_runs_good_code() {
     assert!(code.0.tiers.are_good());
 }
 
-/// How deep a recursion may go is told by the frames.
+/// The greatest depth of a recursion depends on the frames.
 #[test]
 fn what_calls_itself_has_one_tier() {
     let code = code(&module(endless_recursion()), Tier::Auto);
@@ -160,7 +160,7 @@ fn launches_go_on_while_code_is_replaced() {
     });
 }
 
-/// What others have queued meanwhile does not count for one's own.
+/// The programs that other threads have queued meanwhile do not count for one's own.
 #[test]
 fn each_thread_settles_its_own() {
     std::thread::scope(|scope| {

@@ -11,7 +11,7 @@ use super::{LOOK_AGAIN, Maker, WIDE_MAKER, due, keep_queued, make};
 use crate::back::cpu::make::compiled::CompiledModule;
 use crate::back::cpu::stack;
 
-/// How often it is asked whether to go on waiting.
+/// The interval at which a waiting thread asks whether to go on.
 const ASK_EVERY: Duration = Duration::from_millis(5);
 
 /// Most programs that a thread remembers.
@@ -22,12 +22,13 @@ thread_local! {
     static OWN: RefCell<Vec<Weak<CompiledModule>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a thread found when it settled.
+/// The findings of a thread that settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settled {
-    /// Whether it had compiled or launched anything before its code was made, so that what ran until now may have been slower.
+    /// True if the thread had compiled or launched anything before its code was made, so that runs until now may have been
+    /// slower.
     pub had_any: bool,
-    /// Whether all of that is made now.
+    /// True if the code of all of it is made now.
     pub is_done: bool,
 }
 
@@ -113,7 +114,7 @@ fn wait_for_wide<E>(
     // SAFETY: what was published is never freed.
     let maker: Option<&Maker> = unsafe { WIDE_MAKER.load(Ordering::Acquire).as_ref() };
     let number = module.tiers.wide_due.load(Ordering::Relaxed);
-    // Of another process, whose queue stayed there, or of none.
+    // The number is of another process, whose queue stayed there, or of none.
     let Some(maker) = maker.filter(|_| number >> 32 == u64::from(std::process::id())) else { return Ok(true) };
     let left = || {
         let done = due(maker.done.load(Ordering::Acquire));

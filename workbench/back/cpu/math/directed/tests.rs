@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// Whether `x` is the exact value `m * 2^e` rounded as asked.
+/// True if `x` is the exact value `m * 2^e` rounded as asked.
 fn is_rounded(x: f64, (m, e): (i128, i32), to: Toward) -> bool {
     let below = |y: f64| {
         // y <= value
@@ -114,7 +114,7 @@ fn products_quotients_and_roots_are_the_neighbours_of_the_exact_value() {
     }
 }
 
-/// Whether what a result lacks is less than an ULP and of the side that the rounding allows.
+/// True if the error of a result is less than an ULP and on the side that the rounding allows.
 fn side(lost: i128, ulp: i128, sign: i128, to: Toward) -> bool {
     match to {
         Toward::Down => 0 <= lost && lost < ulp,

@@ -7,10 +7,10 @@
 use super::{Lanes, ROUNDER, clamp, poly};
 
 pub(super) const LN_2: f32 = std::f32::consts::LN_2;
-/// What `LN_2` lacks of the logarithm of 2.
+/// The low part of the logarithm of 2: the logarithm less `LN_2`.
 pub(super) const LN_2_LOW: f32 = -1.904_654_2e-9;
 
-/// Of `exp`, from the square on.
+/// The polynomial of `exp`, from the square on.
 pub(super) const EXP: [f32; 7] = [1.0, 1.0, 0.499_999_94, 0.166_665_21, 0.041_668_262, 0.008_368_676, 0.001_382_106_8];
 const EXP2: [f32; 7] = [1.0, 0.693_147_2, 0.240_226_48, 0.055_503_596, 0.009_618_5, 0.001_339_098_2, 0.000_153_289_42];
 

@@ -37,7 +37,7 @@ const ROUNDER: f32 = 12_582_912.0;
 /// The same for `double`.
 const DROUNDER: f64 = 6_755_399_441_055_744.0;
 
-/// What a few arguments need instead of the vector code: the scalar function of this name.
+/// The scalar function of this name, which a few arguments need instead of the vector code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rare {
     /// Sine of arguments whose reduction needs many bits of pi.
@@ -201,12 +201,12 @@ pub trait Lanes {
     /// The values rounded to `float`.
     fn narrow(&mut self, a: Self::D) -> Self::F;
 
-    /// Where `mask` is set, which is rare, the scalar function `rare` of `args` instead of `fast`.
+    /// The scalar function `rare` of `args` where `mask` is set, which is rare, and `fast` elsewhere.
     fn rare(&mut self, mask: Self::M, rare: Rare, args: &[Self::F], fast: Self::F) -> Self::F;
     /// The same for `double`s.
     fn drare(&mut self, mask: Self::M, rare: Rare, args: &[Self::D], fast: Self::D) -> Self::D;
 
-    // What follows has a definition by the others; a machine may have it as an instruction.
+    // The functions below are defined by those above; a machine may have an instruction for each.
 
     /// The smaller; `b` with a NaN or equal numbers (x86 `minps`).
     fn min(&mut self, a: Self::F, b: Self::F) -> Self::F {

@@ -5,7 +5,7 @@
 
 use super::{Lanes, ROUNDER, Rare, flip, poly, sign};
 
-/// Where the fast reduction ends.
+/// The bound of the fast reduction.
 const BOUND: f32 = 131_072.0;
 /// Pi, and what the parts before lack of it, negated.
 const MINUS_PI: [f32; 3] = [-std::f32::consts::PI, 8.742_278e-8, 3.430_249e-15];

@@ -3,10 +3,10 @@
 use super::super::{DROUNDER, Lanes, dclamp, dflip, dpoly, dsign};
 
 const LN_2: f64 = std::f64::consts::LN_2;
-/// What `LN_2` lacks of the logarithm of 2.
+/// The low part of the logarithm of 2: the logarithm less `LN_2`.
 const LN_2_LOW: f64 = 2.319_046_813_846_299_6e-17;
 
-/// Of `exp` (relative error 4e-18).
+/// The polynomial of `exp` (relative error 4e-18).
 const EXP: [f64; 12] = [
     1.0,
     1.0,

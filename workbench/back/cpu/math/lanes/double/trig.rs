@@ -2,7 +2,7 @@
 
 use super::super::{DROUNDER, Lanes, Rare, dflip, dpoly, dsign};
 
-/// Where the fast reduction ends.
+/// The bound of the fast reduction.
 const BOUND: f64 = 1_048_576.0;
 /// Pi, and what the parts before lack of it, negated.
 const MINUS_PI: [f64; 3] = [-std::f64::consts::PI, -1.224_646_799_147_353_2e-16, 2.994_769_809_718_339_7e-33];
