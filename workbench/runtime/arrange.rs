@@ -3,11 +3,11 @@
 
 use super::Error;
 
-/// What is known of a parameter.
+/// The facts about a parameter.
 pub trait Parameter {
     /// Its name.
     fn name(&self) -> &str;
-    /// Whether a call may leave it out.
+    /// True if a call may leave it out.
     fn has_default(&self) -> bool;
 }
 
@@ -47,22 +47,22 @@ impl Parameter for (&str, bool) {
 pub trait Named {
     /// An argument.
     type Value;
-    /// What a call fails with.
+    /// The error that a call fails with.
     type Error;
 
-    /// How many there are before any is taken.
+    /// The number of named arguments before any is taken.
     fn count(&self) -> usize;
 
     /// The argument of a name, which nobody asks for again.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason that the argument cannot be read.
     fn take(&mut self, name: &str) -> Result<Option<Self::Value>, Self::Error>;
 
     /// The first name, in the order of the call, that is wanted; those that were taken may be among them.
     ///
     /// # Errors
-    /// Why a name cannot be read.
+    /// The reason that a name cannot be read.
     fn find(&self, wanted: impl Fn(&str) -> bool) -> Result<Option<String>, Self::Error>;
 }
 
@@ -84,14 +84,14 @@ impl<V> Named for Vec<(String, V)> {
     }
 }
 
-/// What is wrong with the arguments of a call. Parameters are told by their places.
+/// The mismatch of a call's arguments. Parameters are named by their places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misarranged {
     /// More are given by position than may be.
     TooMany {
-        /// How many may be.
+        /// The most that may be given by position.
         most: usize,
-        /// How many are.
+        /// The number given.
         given: usize,
     },
     /// A parameter is given twice: by position and by name, or by name both times.
@@ -111,7 +111,7 @@ pub enum Misarranged {
 /// parameters may be given by position. Arguments by position behind the last parameter, which `positional` may allow, come as well.
 ///
 /// # Errors
-/// What `wrong` makes of a call that does not fit, and what `put` and `named` fail with.
+/// The error that `wrong` makes of a call that does not fit, and those of `put` and `named`.
 pub fn arrange<P: Parameter, N: Named>(
     params: &[P],
     positional: usize,
@@ -150,7 +150,7 @@ pub fn arrange<P: Parameter, N: Named>(
     if let Some(name) = named.find(is_unknown)? {
         return Err(wrong(Misarranged::Unknown(name)));
     }
-    // What is left has the name of one that was taken.
+    // A name that is left is given twice: its parameter was taken before.
     let left = named.find(|_| true)?;
     let at = left.and_then(|name| params.iter().position(|param| param.name() == name));
     at.map_or(Ok(()), |at| Err(wrong(Misarranged::Twice(at))))

@@ -97,8 +97,8 @@ halves! {
     half::bf16 => BFloat16, Elem::BF16;
 }
 
-/// What may be an argument of a launch: Rust scalars (`half::f16` and `half::bf16` for 16-bit floats), ndarray arrays and views of any dimension, slices. A shared borrow is read
-/// only: a kernel that writes through it faults. `None::<f32>`-like nulls are [`NULL`].
+/// A value that may be an argument of a launch: Rust scalars (`half::f16` and `half::bf16` for 16-bit floats), ndarray arrays and views of any
+/// dimension, slices. A shared borrow is read only: a kernel that writes through it faults. `None::<f32>`-like nulls are [`NULL`].
 pub trait IntoArg<'a> {
     /// The argument, or why it cannot be one.
     ///

@@ -96,7 +96,7 @@ impl DType {
         Elem::from(self).size() as usize
     }
 
-    /// Whether it is a floating-point type.
+    /// True if it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64)
     }

@@ -1,4 +1,4 @@
-//! What a launch may ask for: extents and shared memory.
+//! Limits on what a launch may ask for: extents and shared memory.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -41,7 +41,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Whether a device has such a grid and block, and the kernel was compiled for it.
+/// Checks that a device has such a grid and block, and that the kernel was compiled for it.
 pub(super) fn check_extents(func: &ir::Function, config: &LaunchConfig<'_>) -> Result<(), Refusal> {
     let name = &func.name;
     let (grid, block) = (config.grid, config.block);
@@ -80,7 +80,7 @@ pub(super) fn check_extents(func: &ir::Function, config: &LaunchConfig<'_>) -> R
     Ok(())
 }
 
-/// Whether a block has so much shared memory.
+/// Checks that a block may have so much shared memory.
 pub(super) fn check_shared(func: &ir::Function, fixed: u32, config: &LaunchConfig<'_>) -> Result<(), Refusal> {
     let all = u64::from(fixed) + config.shared_mem;
     if config.shared_mem > 0 && all > u64::from(limits::SHARED_MEMORY) {
@@ -95,7 +95,8 @@ pub(super) fn check_shared(func: &ir::Function, fixed: u32, config: &LaunchConfi
     Ok(())
 }
 
-/// How much dynamic shared memory host code has asked for, by kernel. What CUDA keeps with a function of a context is kept with a program.
+/// The dynamic shared memory that host code has asked for, by kernel. CUDA keeps it with a function of a context; here it is kept with a
+/// program.
 #[derive(Default)]
 pub(super) struct Allowed(Mutex<HashMap<FuncId, u32>>);
 
@@ -112,7 +113,7 @@ impl Allowed {
         }
     }
 
-    /// Whether a launch of host code may have the dynamic shared memory that it wants.
+    /// Checks that a launch of host code may have the dynamic shared memory that it wants.
     pub fn check(
         &self,
         func: &ir::Function,

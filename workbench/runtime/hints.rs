@@ -1,4 +1,5 @@
-//! What messages say of a program: parameters as C++ declares them, what to write for a kernel that there is none of.
+//! Hints in messages about a program: parameters as C++ declares them, what to write for a kernel that there is none
+//! of.
 
 use super::program::Program;
 use crate::ir::layout::MemberType;
@@ -34,19 +35,20 @@ pub fn declared_type(param: &Param) -> String {
 }
 
 impl Program {
-    /// Why a host function of that name, which the text has, cannot be called from outside; `None` where it has none.
+    /// The reason that a host function of that name, which the text has, cannot be called from outside; `None` where
+    /// the text has none.
     pub fn uncallable(&self, name: &str) -> Option<String> {
         let is_it =
             |f: &&ir::Function| f.name == name && !f.library && matches!(f.kind, FuncKind::Host | FuncKind::HostHelper);
         let function = self.module().functions.iter().find(is_it)?;
-        // Where the result goes is a parameter that the text does not say.
+        // The parameter for the result, if there is one, is not written in the text.
         let written = function.params.iter().filter(|p| p.span.start > function.span.start);
         let params: Vec<&str> = written.map(|p| self.sources().text(p.span)).filter(|p| !p.is_empty()).collect();
         let what = format!("`{name}({})`", params.join(", "));
         Some(format!("{what} takes or gives a type that calls from outside have no values for"))
     }
 
-    /// What to write for a kernel that there is none of.
+    /// The advice for a kernel that does not exist: what to write instead.
     pub fn kernel_hint(&self, name: &str) -> String {
         let names = self.kernel_names();
         if self.template_names().iter().any(|t| t == name) {
@@ -71,7 +73,7 @@ impl Program {
         }
     }
 
-    /// What a message about a missing kernel says of templates: their names, and how to ask for an instance.
+    /// The hint about templates in a message about a missing kernel: their names, and how to ask for an instance.
     pub fn template_hint(&self) -> String {
         let templates = self.template_names();
         match templates.first() {
@@ -84,7 +86,8 @@ impl Program {
         }
     }
 
-    /// What a kernel that host code launched is to the user: of the library's the algorithm that the text calls at a place, `thrust::sort`.
+    /// The user's name for a kernel that host code launched; for one of the library's, the algorithm that the text calls at a place,
+    /// `thrust::sort`.
     pub(super) fn launched_name(&self, kernel: ir::FuncId, called: Option<Span>) -> &str {
         let function = self.module().func(kernel);
         let said =
@@ -96,14 +99,14 @@ impl Program {
         }
     }
 
-    /// Why the text's declaration of that name was left out; `None` where none was.
+    /// The reason that the text's declaration of that name was left out; `None` where none was.
     pub fn left_out(&self, name: &str) -> Option<String> {
         let gone = self.module().left_out.iter().find(|gone| gone.name == name)?;
         let (place, why) = (self.sources().place(gone.span), &gone.why);
         Some(format!("`{name}` is left out of the text, as something in it is not supported: {why}\n --> {place}"))
     }
 
-    /// What the text says where it gave memory back that is used now: " by `cudaFree(d)`".
+    /// The text's own words where it gave back memory that is used now: " by `cudaFree(d)`".
     pub(super) fn said_at(&self, raw: &back::RawFault) -> String {
         /// Characters that are shown.
         const MOST: usize = 60;

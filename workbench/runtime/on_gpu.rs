@@ -35,7 +35,7 @@ pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool> {
     Ok(cuda::synchronize(interrupt)?)
 }
 
-/// Whether kernels were queued that nobody has waited for.
+/// True if kernels were queued that nobody has waited for.
 pub fn has_queued() -> bool {
     cuda::has_queued()
 }
@@ -73,7 +73,7 @@ impl Kernel {
         Ok(made)
     }
 
-    /// Whether the variables of its program hold what the text says, which is what they begin with on a GPU.
+    /// Checks that the variables of its program hold what the text says, which is what they begin with on a GPU.
     ///
     /// # Errors
     /// [`Error::Argument`] naming one that does not.

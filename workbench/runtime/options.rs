@@ -1,4 +1,4 @@
-//! How a text is compiled, and for what; and the options that a person gives by name.
+//! Options of a compilation: how a text is compiled, and for what; and the options that a person gives by name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,16 +9,16 @@ use crate::back::cpu::Tier;
 use crate::back::cuda::NvrtcOptions;
 use crate::front;
 
-/// How to compile. Two that are equal make the same of a text.
+/// The options of a compilation. Two that are equal make the same of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct CompileOptions {
-    /// What messages call the text; empty: `<kernel>`.
+    /// The name of the text in messages; empty: `<kernel>`.
     pub name: String,
     /// Macros and headers.
     pub front: front::Options,
-    /// Where to run.
+    /// The device to run on.
     pub device: Device,
-    /// What NVRTC is told.
+    /// The options for NVRTC.
     pub nvrtc: NvrtcOptions,
     /// Which machine code to make for the CPU.
     pub tier: Tier,
@@ -29,7 +29,7 @@ pub struct CompileOptions {
     pub unified_memory: bool,
 }
 
-/// What an option is set to.
+/// The value that an option is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionValue {
     /// `None`.
@@ -44,7 +44,7 @@ pub enum OptionValue {
     Pairs(Vec<(String, String)>),
     /// Texts by their names.
     Table(BTreeMap<String, String>),
-    /// What no option takes, as messages show it.
+    /// A value that no option takes, as messages show it.
     Other(String),
 }
 
@@ -135,7 +135,7 @@ impl Setting for Device {
 /// An option that a person gives by name.
 struct Row {
     name: &'static str,
-    /// What it takes, as messages say it.
+    /// The values it takes, as messages say it.
     takes: &'static str,
     show: fn(&CompileOptions) -> OptionValue,
     /// Sets it; gives back a value that it does not take.

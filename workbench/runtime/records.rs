@@ -1,5 +1,5 @@
-//! What arrays of structs, of complex numbers and of 8-bit floats are as a kernel's: which memory a pointer to structs takes, and what to
-//! say of an array that does not fit.
+//! Arrays of structs, of complex numbers and of 8-bit floats as arguments of kernels: which memory a pointer to structs takes, and what
+//! to say of an array that does not fit.
 //!
 //! A pointer takes an array of its element type. Of a kernel's pointer to structs or to pointers the front end keeps what one of them is
 //! (`Param::pointee`). NumPy's structured types are compared by names, places and types; complex numbers as two floats; 8-bit floats by
@@ -27,8 +27,8 @@ pub fn named_element(name: &str) -> Option<StructLayout> {
     Some(StructLayout { name: name.to_owned(), size: size as u32, members: Vec::new() })
 }
 
-/// Whether memory that an array lays out as `came` is what C++ lays out as `wanted`: the same names, places and types all the way down.
-/// A complex number is any struct of two such floats, an 8-bit float CUDA's or torch's of that kind.
+/// True if memory that an array lays out as `came` is what C++ lays out as `wanted`: the same names, places and types all the way down.
+/// A complex number matches any struct of two such floats, an 8-bit float CUDA's or torch's type of that kind.
 pub fn is_same_memory(wanted: &MemberType, came: &MemberType) -> bool {
     match (wanted, came) {
         (MemberType::Scalar(a), MemberType::Scalar(b)) => a == b,
@@ -52,7 +52,7 @@ fn is_same_struct(wanted: &StructLayout, came: &StructLayout) -> bool {
         && pairs().all(|(a, b)| a.name == b.name && a.offset == b.offset && is_same_memory(&a.ty, &b.ty))
 }
 
-/// Whether a struct is what arrays call by a name of their own.
+/// True if a struct is the type that arrays call `name`, a name of their own.
 fn is_named(layout: &StructLayout, name: &str) -> bool {
     let of_kind =
         |(n, kinds): &(&str, &[&str])| *n == name && kinds.contains(&layout.name.rsplit("::").next().unwrap_or(""));
@@ -118,8 +118,9 @@ pub fn describe(ty: &MemberType) -> String {
     }
 }
 
-/// What to write so that an array `x` whose elements have the name `came` (and, if it is structured, that layout) is one of `wanted`:
-/// `view` where the bits mean the same, else what loses nothing but what the user asked to lose; empty where there is nothing.
+/// The expression to write so that an array `x` whose elements have the name `came` (and, if it is structured, that layout) is one of
+/// `wanted`: `view` where the bits mean the same, else a conversion that loses nothing but what the user asked to lose; empty where
+/// there is none.
 pub fn advice(x: &str, came: &str, layout: Option<&MemberType>, wanted: DType) -> String {
     let to = numpy_name(wanted);
     if let Some((_, part)) = COMPLEX.iter().find(|(n, _)| *n == came) {

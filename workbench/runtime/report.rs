@@ -2,14 +2,14 @@
 
 use crate::back::PrintfRecord;
 
-/// What a launch that went well hands back.
+/// The report of a launch that went well.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// printf records in (block, thread, time) order.
     pub output: Vec<PrintfRecord>,
-    /// How many records were dropped past the bound.
+    /// The number of records dropped past the bound.
     pub dropped: u64,
-    /// What `TORCH_WARN` of a host function has said.
+    /// The warnings of a host function (`TORCH_WARN`).
     pub warnings: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use super::program::Program;
 use super::{Error, Result};
 use crate::back::FaultKind;
 
-/// How long the first run for shapes may take that is followed by a second.
+/// The time that the first run for shapes may take if a second is to follow.
 const SECOND_TRY: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Program {
@@ -45,7 +45,7 @@ impl Program {
                     return Err(needs_values("it looks at the values of its tensors"));
                 }
                 Err(Error::Fault(fault)) if fault.kind == FaultKind::Interrupted => return Err(Error::Fault(fault)),
-                // What the values break there, a check or an index, tells nothing of the shapes.
+                // A check or an index that the values break there tells nothing of the shapes.
                 _ => {}
             }
         }

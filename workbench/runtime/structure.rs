@@ -6,7 +6,7 @@ use crate::back::Reach;
 use crate::ir::layout::{Accessor, Bits, MemberType, StructLayout};
 use crate::ir::{Const, Elem, Scalar};
 
-/// What is given for a parameter, or for a member of a struct.
+/// The argument given for a parameter, or for a member of a struct.
 #[derive(Debug, Clone)]
 pub enum Given {
     /// A number of exactly the type wanted.

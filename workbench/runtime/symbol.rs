@@ -67,7 +67,7 @@ impl Symbol {
         self.data().bytes.len()
     }
 
-    /// What it holds, as bytes. On a GPU after every kernel that was queued; before the first launch what the text says.
+    /// Its contents, as bytes. On a GPU after every kernel that was queued; before the first launch what the text says.
     ///
     /// # Errors
     /// On a GPU: [`Error::DeviceUnavailable`] where it cannot be asked, [`Error::Fault`] for what a kernel that was queued did wrong.
@@ -111,7 +111,7 @@ impl Symbol {
         }
     }
 
-    /// What it holds, as numbers of its element type.
+    /// Its contents, as numbers of its element type.
     ///
     /// # Errors
     /// [`Error::Argument`] when `T` is not the element type.

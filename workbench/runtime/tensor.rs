@@ -111,7 +111,7 @@ impl Tensor {
         &self.shape
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn numel(&self) -> usize {
         self.shape.iter().product()
     }

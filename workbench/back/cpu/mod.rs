@@ -235,10 +235,10 @@ fn unlaunched(kind: FaultKind, span: Span, detail: String) -> Outcome {
     Outcome { fault: Some(fault), ..Outcome::default() }
 }
 
-/// Whether this machine can make wide code.
+/// `Ok` if this machine can make wide code.
 ///
 /// # Errors
-/// What is missing, as a sentence.
+/// A sentence that says what is missing.
 pub fn wide_is_available() -> Result<(), &'static str> {
     wide::available()
 }

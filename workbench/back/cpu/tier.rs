@@ -61,7 +61,7 @@ impl Tier {
         Tier::ALL.get(usize::from(number)).copied()
     }
 
-    /// Whether there is good code from the first launch on, and none that is there sooner.
+    /// True if there is good code from the first launch on, and none sooner.
     pub fn begins_good(self) -> bool {
         matches!(self, Tier::Good | Tier::Lanes | Tier::Wide | Tier::Fibers)
     }

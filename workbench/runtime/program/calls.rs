@@ -81,7 +81,7 @@ impl Program {
         self.registered(limits).map(|_| ())
     }
 
-    /// What the text registers with the dispatcher (`TORCH_LIBRARY` and its kin), in order.
+    /// The entries that the text registers with the dispatcher (`TORCH_LIBRARY` and its kin), in order.
     ///
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
@@ -89,7 +89,7 @@ impl Program {
         Ok(&self.registered(Limits::default())?.1)
     }
 
-    /// What it has for each call of its host code.
+    /// The state shared by all calls of its host code.
     fn shared_state(&self) -> ProgramState {
         ProgramState { notes: self.0.notes.clone(), is_unified: self.0.options.unified_memory }
     }
@@ -153,7 +153,7 @@ impl Program {
         self.0.module.functions.get(index).filter(|f| !f.library)
     }
 
-    /// Who runs its host code, where that keeps variables between calls: callers with several threads take turns.
+    /// The turns at its host code, where that keeps variables between calls: callers with several threads take turns.
     pub fn turns(&self) -> Option<&Arc<Turns>> {
         self.0.turns.as_ref()
     }
@@ -240,7 +240,7 @@ impl Program {
         let raw = export.pointers().map(|p| RawArg::Scalar(p as u64));
         let mut outcome = code.launch(entry, &raw, &config);
         call.complete(&mut outcome);
-        // What goes wrong before the function's first line does so at the parameter.
+        // A fault before the function's first line is reported at the parameter.
         if let Some(fault) = &mut outcome.fault
             && fault.span.file.is_common()
             && let Some(function) = self.own_function(export)

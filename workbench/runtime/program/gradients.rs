@@ -5,7 +5,7 @@ use super::super::host::Export;
 use super::Program;
 use crate::ir::{Function, ParamType, Scalar, Type};
 
-/// What of the library gives tensors, or changes them, and has no gradient.
+/// Functions of the library that give tensors, or change them, and have no gradient.
 const HARMLESS: &[&str] = &[
     "empty",
     "empty_like",
@@ -48,7 +48,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 impl Program {
-    /// Whether a function may have a gradient.
+    /// True if a function may have a gradient.
     pub fn may_have_gradient(&self, export: &Export) -> bool {
         let functions = &self.module().functions;
         let Ok(start) = usize::try_from(export.pointers()[1] - 1) else { return true };
@@ -95,7 +95,7 @@ fn is_harmless(function: &Function) -> bool {
     HARMLESS.contains(&plain_name(function))
 }
 
-/// Whether a function of the library runs operations that have gradients.
+/// True if a function of the library runs operations that have gradients.
 fn makes_gradient(function: &Function) -> bool {
     if is_harmless(function) {
         return false;
@@ -104,7 +104,7 @@ fn makes_gradient(function: &Function) -> bool {
     if name == "op" || name == "__wb_back" || name == "call" && function.name.starts_with("TypedOperatorHandle") {
         return function.params.iter().any(|p| p.name == "result") || name == "__wb_back";
     }
-    // Of code that is there already the body is not at hand: its parameters tell.
+    // Code that is there already has no body at hand: its parameters tell.
     if function.kept.is_none() {
         return false;
     }
@@ -113,12 +113,12 @@ fn makes_gradient(function: &Function) -> bool {
     let result = function.params.iter().find(|p| p.name == "result");
     match result {
         Some(result) => is_tensor(result.ty, false) || takes_tensor,
-        // What writes to a tensor gives it back.
+        // A function that writes to a tensor gives it back.
         None => takes_tensor && function.ret == Some(Type::Ptr),
     }
 }
 
-/// What a function mentions.
+/// The functions that a function mentions.
 fn called(function: &Function, out: &mut Vec<usize>) {
     function.body.for_each_stmt(&mut |stmt| out.extend(stmt.mentions().map(|id| id.index())));
 }

@@ -1,4 +1,4 @@
-//! What generated code and the Rust around it share: the layout of a worker's context and of buffer descriptors.
+//! The interface of generated code and the Rust around it: the layout of a worker's context and of buffer descriptors.
 //!
 //! Generated code reads and writes these structures by the offsets below; nothing else in the crate knows them.
 
@@ -10,7 +10,7 @@ use crate::ir::{FuncKind, Function, Param, ParamType, Scalar};
 /// Access sizes a descriptor has limits for: 1, 2, 4 and 8 bytes, by their logarithm.
 pub const SIZES: usize = 4;
 
-/// What a descriptor describes; the upper half of [`BufferDesc::meta`].
+/// The kind of memory that a descriptor describes; the upper half of [`BufferDesc::meta`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum DescKind {
@@ -32,7 +32,7 @@ pub enum DescKind {
     Host = 7,
 }
 
-/// Who may touch memory, and who asks: host code, the device's, or both.
+/// The side that may touch memory, or that asks for it: host code, the device's code, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Side {
@@ -45,7 +45,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Whether code of one side may touch memory of another.
+    /// True if code of one side may touch memory of the other.
     pub fn sees(self, memory: Side) -> bool {
         self == memory || self == Side::Both || memory == Side::Both
     }
@@ -57,7 +57,7 @@ const AWAY: u64 = 1 << 63;
 /// Marks there a literal: the device has its own, and the address of host code's is none of the device's.
 const LITERAL: u64 = 1 << 62;
 
-/// Where in [`BufferDesc::meta`] it is kept who may touch it, in two bits.
+/// The place in [`BufferDesc::meta`] of the side that may touch the memory, in two bits.
 const SIDE: u32 = 60;
 
 /// A live allocation. An access of `1 << k` bytes at offset `off` is in bounds exactly when `off < read[k]` (or `write[k]`),
@@ -67,9 +67,9 @@ const SIDE: u32 = 60;
 pub struct BufferDesc {
     /// Address of the first byte.
     pub base: u64,
-    /// How many offsets a read may start at, by size.
+    /// The number of offsets a read may start at, by size.
     pub read: [u64; SIZES],
-    /// How many offsets a write may start at, by size; all zero for read-only memory.
+    /// The number of offsets a write may start at, by size; all zero for read-only memory.
     pub write: [u64; SIZES],
     /// Size in bytes.
     pub len: u64,
@@ -89,7 +89,8 @@ impl BufferDesc {
         BufferDesc { meta: self.meta & !(3 << SIDE) | (side as u64) << SIDE, ..self }
     }
 
-    /// Who may touch it. Local variables are told by their kind: whoever asks for another's is host code's kernel.
+    /// The side that may touch the memory. Local variables are known by their kind: only a kernel of host code's asks
+    /// for those of another function.
     pub fn side(&self) -> Side {
         match (self.meta >> SIDE & 3, self.kind().0) {
             (1, _) | (0, DescKind::Slot) => Side::Host,
@@ -113,12 +114,12 @@ impl BufferDesc {
         BufferDesc { read: [0; SIZES], write: [0; SIZES], meta: self.meta | AWAY, ..self }
     }
 
-    /// Whether it is memory of the other side.
+    /// True if it is memory of the other side.
     pub const fn is_away(&self) -> bool {
         self.meta & AWAY != 0
     }
 
-    /// How many offsets an access of `size` bytes may start at in a buffer of `len` bytes.
+    /// The number of offsets an access of `size` bytes may start at in a buffer of `len` bytes.
     pub const fn starts(len: u64, size: u64) -> u64 {
         (len + 1).saturating_sub(size)
     }
@@ -128,7 +129,7 @@ impl BufferDesc {
         (kind as u64) << 32 | index as u64
     }
 
-    /// What it describes, with the index.
+    /// The kind of memory it describes, with the index.
     pub fn kind(&self) -> (DescKind, usize) {
         let kind = match self.meta >> 32 & 0xff {
             0 => DescKind::Null,
@@ -158,16 +159,16 @@ pub struct SlotFrame {
     pub prev: *const SlotFrame,
     /// Descriptors of this activation.
     pub descs: *const BufferDesc,
-    /// How many.
+    /// The number of descriptors.
     pub count: u64,
 }
 
-/// What the slots of a function are made from.
+/// The tables that the slots of a function are made from.
 #[derive(Debug)]
 pub struct SlotTable {
     /// Their descriptors, with the distance of their memory from the first one's for the base.
     pub descs: Vec<BufferDesc>,
-    /// Where their memory ends, as far from there, if it is to be poisoned; else 0.
+    /// The end of their memory, as a distance from the same place, if it is to be poisoned; else 0.
     pub poisoned: u32,
 }
 
@@ -175,7 +176,7 @@ pub struct SlotTable {
 /// [`Running`](crate::back::cpu::run::launch::Running).
 #[repr(C)]
 pub struct WorkerCtx {
-    /// How much work is left until the next poll; see `tick`.
+    /// The work left until the next poll; see `tick`.
     pub budget: i64,
     /// The lowest stack address a function may use.
     pub stack_limit: u64,
@@ -185,10 +186,10 @@ pub struct WorkerCtx {
     pub block_linear: u64,
     /// Index of the running block.
     pub block: [u32; 3],
-    /// How many blocks wide code is to run, from that one on in x.
+    /// The number of blocks that wide code is to run, from that one on in x.
     pub run: u32,
-    /// Of wide code whose blocks may walk over memory together: 0 where this one walks by itself, 1 in the first of those that do, which
-    /// walks for all, and counting from there. Code makes it 0 where nothing came of it.
+    /// The block's place in a walk over memory that blocks of wide code do together: 0 where this block walks by itself, 1 in the first
+    /// of those that walk together, which walks for all, and counting from there. Code sets it to 0 where nothing came of it.
     pub walk: u32,
     /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called
     /// or by one that is given the index packed.
@@ -201,13 +202,13 @@ pub struct WorkerCtx {
     pub ret: u64,
     /// The buffer of a returned pointer.
     pub ret_desc: u64,
-    /// What to add to the threads' index in this round of a grid-stride loop.
+    /// The number to add to the threads' index in this round of a grid-stride loop.
     pub offset: i64,
-    /// How far the first thread's index is from its bound at the start, and the stride; see `rounds`.
+    /// The distance of the first thread's index from its bound at the start, and the stride; see `rounds`.
     pub trip: [i64; 2],
     /// Descriptors of the module's shared variables, in the running block's memory.
     pub shared: *const BufferDesc,
-    /// What a block's threads keep while others run; see `blocks`.
+    /// The values that a block's threads keep while others run; see `blocks`.
     pub scratch: *mut u8,
     /// The local arrays they keep.
     pub slots: *mut u8,
@@ -217,9 +218,9 @@ pub struct WorkerCtx {
     pub sums: *const *mut u8,
     /// Grows when something happens that a loop which waits cannot do; see `tick`.
     pub progress: u64,
-    /// What faulted: a site, and two operands that depend on it.
+    /// The fault: its site, and two operands that depend on the site.
     pub fault: [u64; 3],
-    /// What gives way for the running thread, where threads are fibers; else null.
+    /// The yielder of the running thread, where threads are fibers; else null.
     pub fiber: *const c_void,
     /// The code that [`direct`] calls, and how many arguments it takes.
     pub direct: (usize, usize),

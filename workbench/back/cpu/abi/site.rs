@@ -13,15 +13,15 @@ pub const FAR: i64 = 0x2d35_8dcc_aa6c_78a0;
 /// A numbered place in generated code.
 #[derive(Debug)]
 pub struct Site {
-    /// Where in the user's text.
+    /// The place in the user's text.
     pub span: Span,
-    /// What can happen there.
+    /// The event that can happen there.
     pub kind: SiteKind,
-    /// Whether it stands in a function of the library.
+    /// True if the site stands in a function of the library.
     pub library: bool,
 }
 
-/// What the two words of operands are.
+/// The meaning of the two operand words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteRoot {
     /// Word 0 is an offset into the buffer of the launched kernel's parameter.
@@ -41,31 +41,31 @@ pub enum SiteRoot {
 }
 
 impl SiteRoot {
-    /// Whether word 1 is free.
+    /// True if word 1 is free.
     pub fn is_plain(self) -> bool {
         matches!(self, SiteRoot::KernelParam(_) | SiteRoot::Slot(_) | SiteRoot::Global(_) | SiteRoot::Null)
     }
 }
 
-/// What can happen at a site.
+/// The event that can happen at a site.
 #[derive(Debug)]
 pub enum SiteKind {
     /// A load or store.
     Access {
-        /// Whether it writes.
+        /// True for a store.
         write: bool,
-        /// What is read or written.
+        /// The type that is read or written.
         ty: Type,
-        /// What the operands are.
+        /// The meaning of the operands.
         root: SiteRoot,
-        /// Whether word 1 is the index that moved the pointer, where it moved it by [`FAR`].
+        /// True if word 1 is the index that moved the pointer, where it moved it by [`FAR`].
         indexed: bool,
     },
     /// Integer division; the operands are dividend and divisor, extended to 64 bits.
     Divide {
         /// The type.
         ty: Scalar,
-        /// Whether it is a remainder.
+        /// True for a remainder.
         rem: bool,
     },
     /// `assert`, with the condition's text.
@@ -82,7 +82,7 @@ pub enum SiteKind {
     Stack(String),
     /// A loop, or the threads of a block: where a poll may stop the launch.
     Poll {
-        /// Whether the loop may wait for other threads.
+        /// True if the loop may wait for other threads.
         waits: bool,
     },
     /// A jump of single threads that others may wait for.
@@ -101,25 +101,25 @@ pub enum SiteKind {
         format: usize,
         /// The promoted arguments.
         args: Vec<Type>,
-        /// Whether the call stands in a host function, where `printf` gives the number of characters.
+        /// True if the call stands in a host function, where `printf` gives the number of characters.
         host: bool,
     },
 }
 
-/// What a barrier or warp function needs to say who does not come.
+/// The facts that a barrier or warp function needs to say which threads do not come.
 #[derive(Debug)]
 pub struct Join {
-    /// What it is.
+    /// The operation.
     pub op: Joined,
     /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another way, by
     /// its number, and where they did; `None` when each noted the site of its jump. Of `__activemask()` in a fiber: the loops around it whose
     /// rounds are counted, by their labels, outermost first.
     pub around: Vec<(u32, Option<Span>)>,
-    /// Where in scratch those notes are.
+    /// The place of those notes in scratch.
     pub parted: u32,
 }
 
-/// What joins threads.
+/// An operation that joins threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
     /// `__syncthreads()`.
@@ -128,7 +128,7 @@ pub enum Joined {
     Collective(Collective, u32, bool),
 }
 
-/// What messages call a slot or module data.
+/// The name of a slot or of module data in messages.
 #[derive(Debug, Clone)]
 pub struct Named {
     /// The user's name, or empty.
@@ -140,11 +140,11 @@ pub struct Named {
 }
 
 impl Named {
-    /// Of what a pointer in a struct argument points at.
+    /// The name of the memory that a pointer in a struct argument points at.
     pub fn reached(reach: &Reach) -> Self {
         Named { name: reach.name.clone(), size: reach.bytes as u64, elem: reach.elem }
     }
 }
 
-/// What sites of this tier are told from those of the others by.
+/// The bit that marks sites of this tier among those of the others.
 pub const SITE_BIT: u64 = 1 << 62;

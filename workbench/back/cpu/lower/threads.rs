@@ -12,7 +12,7 @@ use crate::back::cpu::facts::split::{LocalHome, SplitPlan, ValueHome};
 use crate::ir::{Local, Op, Scalar, Slot, Stmt, Type, Value};
 use crate::source::Span;
 
-/// The values and locals that a region mentions.
+/// The values, locals and slots that a region mentions.
 #[derive(Default)]
 struct Mentions {
     values: Vec<Value>,

@@ -151,7 +151,7 @@ pub fn anchor(buffer: &mut BufferDesc, unit: u32, host: Option<&dyn Host>) -> u6
     if before == 0 || before + buffer.len != whole.len {
         return 0;
     }
-    // What nothing is left of tells nothing of whether it may be written.
+    // An empty buffer tells nothing of whether its memory may be written.
     let is_writable = whole.write[0] > 0 && (buffer.len == 0 || buffer.write[0] > 0);
     *buffer = BufferDesc::new(whole.base, whole.len, is_writable, buffer.meta);
     before / size

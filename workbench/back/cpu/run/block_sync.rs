@@ -1,4 +1,5 @@
-//! What threads of a block do together, called by generated code between regions: masks, barriers, warp functions.
+//! Operations that the threads of a block do together, called by generated code between regions: masks, barriers, warp
+//! functions.
 //!
 //! Barriers check that all threads that have not left the kernel are there; warp functions, that the lanes which their masks name are there
 //! or have left. A thread that is missing is a fault that names both lines. A shuffle from a lane that does not take part gives zero, as
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn mask(
     u64::from(active.iter().any(|w| *w != 0))
 }
 
-/// Who is where.
+/// The threads of a block: which are active, and which have left.
 struct Participants<'a> {
     threads: usize,
     active: [u32; WARPS],
@@ -106,7 +107,7 @@ impl Participants<'_> {
         self.threads.div_ceil(LANES)
     }
 
-    /// Where a thread that is not active went its own way.
+    /// The place at which a thread that is not active went its own way.
     fn parted(&self, ctx: &Running, launch: &Launch<'_>, join: &Join, warp: usize, lane: usize) -> Option<Span> {
         let masks = self.masks?;
         let gone = |number: u32| masks.get(number as usize).is_some_and(|m| m[warp] >> lane & 1 != 0);
@@ -335,7 +336,8 @@ enum Trouble {
     NotNamed,
 }
 
-/// Whether each active lane names itself, and else only lanes with the same mask that are active, or that have left the kernel.
+/// Checks that each active lane names itself, and otherwise only lanes with the same mask that are active, or that have left
+/// the kernel.
 fn agree(active: u32, live: u32, named: &[u32; LANES]) -> Result<(), (usize, usize, Trouble)> {
     // Nearly always the lanes have one mask between them.
     let mask = named[active.trailing_zeros() as usize % LANES];

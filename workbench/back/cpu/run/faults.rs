@@ -90,15 +90,15 @@ unsafe fn describe(ctx: &Running, launch: &Launch<'_>, site: u64, a: u64, b: u64
     RawFault { related: freed, ..at(ctx, launch, kind, span, detail) }
 }
 
-/// What the text calls a member of what a kernel of the library's is given: `f.x.__f.p` is `p` of the text's functor. Empty where the text has no
-/// name for it.
+/// The text's name for a member of an argument of a library kernel: `f.x.__f.p` is `p` of the text's functor. Empty where the text has no name
+/// for it.
 fn users_part(name: &str) -> String {
     let parts: Vec<&str> = name.split('.').skip(2).collect();
     let own = parts.iter().rposition(|part| part.starts_with("__")).map_or(0, |at| at + 1);
     parts[own..].join(".")
 }
 
-/// Where a pointer of a buffer points.
+/// The address that a pointer into a buffer points at.
 fn address(desc: &BufferDesc, off: i64) -> u64 {
     desc.base.wrapping_add_signed(off)
 }
@@ -132,7 +132,7 @@ fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
     }
 }
 
-/// What a message says about the buffer of an access.
+/// The facts about the buffer of an access that a message tells.
 struct Buffer<'a> {
     desc: BufferDesc,
     name: Cow<'a, str>,
@@ -243,7 +243,7 @@ fn wrong_side(
     let verb = if write { "writes" } else { "reads" };
     let place = place(buffer.elem, off, u64::from(ty.size()), index);
     let (kind, number) = buffer.desc.kind();
-    // What gave it is known by where it is, whatever a parameter or a struct calls it.
+    // The source of memory is known by its address, whatever a parameter or a struct calls it.
     let asked = launch.host.and_then(|host| host.memory().ask(address(&buffer.desc, off.max(0))));
     let source = asked.map(|(_, source, ..)| source);
     let name = if buffer.name.is_empty() { String::new() } else { format!("`{}`, which is ", buffer.name) };

@@ -13,13 +13,13 @@ use crate::source::Span;
 /// Memory behind a pointer.
 #[derive(Debug, Clone, Copy)]
 pub struct Lent {
-    /// What the pointer points at.
+    /// The address that the pointer points at.
     pub ptr: *mut u8,
-    /// How many bytes may be read from there on.
+    /// The number of bytes that may be read from there on.
     pub bytes: usize,
-    /// Whether they may be written, by those who may touch them.
+    /// True if they may be written, by the side that may touch them.
     pub writable: bool,
-    /// Who may.
+    /// The side that may touch them.
     pub side: Side,
 }
 
@@ -34,7 +34,7 @@ pub enum Word {
     Memory(Lent),
 }
 
-/// What a service gives.
+/// The answer of a service.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Nothing.
@@ -49,7 +49,7 @@ pub enum Reply {
     Again(Box<RawFault>),
 }
 
-/// Why a service ends the call.
+/// The reason that a service ends the call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raised {
     /// What.
@@ -58,18 +58,18 @@ pub struct Raised {
     pub detail: String,
 }
 
-/// Why a launch could not begin.
+/// The reason that a launch could not begin.
 #[derive(Debug, Clone)]
 pub struct Refusal {
     /// CUDA's code (CUDA Runtime API, `cudaError_t`).
     pub code: i32,
     /// One sentence.
     pub detail: String,
-    /// Whether there was nothing to do anyhow: a grid without blocks, as of an empty tensor.
+    /// True if there was nothing to do anyhow: a grid without blocks, as of an empty tensor.
     pub is_empty: bool,
 }
 
-/// What host code runs on.
+/// The run time that host code runs on.
 pub trait Host: Sync {
     /// Memory that its pointers may point into.
     fn memory(&self) -> &HostMemory;
@@ -77,10 +77,10 @@ pub trait Host: Sync {
     /// Does what a service is there for.
     ///
     /// # Errors
-    /// Why the call ends.
+    /// The reason that the call ends.
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised>;
 
-    /// Whether kernels may touch what is the host's (`unified_memory`).
+    /// True if kernels may touch the host's own memory (`unified_memory`).
     fn is_unified(&self) -> bool;
 
     /// Keeps an exception that is caught: it is in flight from now on. Gives it back where it is one that ends the call.
@@ -89,7 +89,7 @@ pub trait Host: Sync {
     /// Launches a kernel of the program.
     ///
     /// # Errors
-    /// Why it could not be launched.
+    /// The reason that the kernel could not be launched.
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal>;
 
     /// One sentence about an error of CUDA's that a service has given.
@@ -99,7 +99,7 @@ pub trait Host: Sync {
     fn refuse(&self, refusal: &Refusal, fault: RawFault);
 }
 
-/// Of how many allocations it is known where they were given back.
+/// The most allocations of which it is known where they were given back.
 const MOST_FREED: usize = 4096;
 
 /// Allocations that host code's pointers may point into. Code keeps addresses of descriptors, so they stay for as long as this does; that of
@@ -118,7 +118,8 @@ struct Allocations {
     all: Vec<*mut Views>,
     /// Those of local variables that kernels came to.
     strays: Vec<*mut Views>,
-    /// What the text gave back: where it ended, and where in the text that was. Of memory that is used again the last time counts.
+    /// The memory that the text gave back, by its first address: its end, and the place in the text. The last time counts for
+    /// memory that is used again.
     freed: BTreeMap<u64, (u64, Span)>,
     names: Vec<(Named, Source)>,
 }
@@ -126,11 +127,11 @@ struct Allocations {
 /// Memory that is lent now.
 struct Lending {
     views: *mut Views,
-    /// How often.
+    /// The number of times it is lent.
     times: u32,
 }
 
-/// What an allocation is to those who may not touch it, and to those who may.
+/// The descriptors of an allocation: for a side that may not touch it, and for one that may.
 type Views = [BufferDesc; 2];
 
 impl Lending {
@@ -140,7 +141,7 @@ impl Lending {
         unsafe { &(*self.views)[1] }
     }
 
-    /// What it is to one of a side.
+    /// The descriptor for code of a side.
     fn view(&self, side: Side) -> *const BufferDesc {
         let place = self.views.cast::<BufferDesc>().cast_const();
         // SAFETY: one of the two.
@@ -153,7 +154,7 @@ impl Lending {
     }
 }
 
-/// What gave an allocation, for messages.
+/// The source of an allocation, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
     /// The caller, torch, the library.
@@ -170,7 +171,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Who may touch such memory.
+    /// The side that may touch such memory.
     pub fn side(self) -> Side {
         match self {
             Source::Heap => Side::Host,
@@ -254,7 +255,7 @@ impl HostMemory {
         state.freed.insert(base, (base.saturating_add(bytes.max(1)), place));
     }
 
-    /// Where the text gave back the memory that an address lies in, or ends.
+    /// The place in the text that gave back the memory that an address lies in, or ends.
     pub fn freed_at(&self, address: u64) -> Option<Span> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let (_, (end, place)) = state.freed.range(..=address).next_back()?;
@@ -266,7 +267,7 @@ impl HostMemory {
         self.with(address, |lending| lending.view(side))
     }
 
-    /// What a local variable of host code is to those who may not touch it.
+    /// The descriptor of a local variable of host code for code that may not touch it.
     pub(super) fn stray(&self, desc: &BufferDesc) -> *const BufferDesc {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         // No name: slots are numbered in each image by itself.
@@ -286,7 +287,8 @@ impl HostMemory {
         views.cast::<BufferDesc>().cast_const()
     }
 
-    /// Who may touch the memory that an address lies in, or ends; what gave it, where it begins and how many bytes it has.
+    /// The side that may touch the memory that an address lies in, or ends; then its source, its first address and its
+    /// bytes.
     pub fn ask(&self, address: u64) -> Option<(Side, Source, u64, u64)> {
         let desc = self.with(address, |lending| *lending.desc())?;
         let source = self.source(desc.kind().1).unwrap_or_default();
@@ -321,12 +323,12 @@ impl HostMemory {
         past_end.map(give)
     }
 
-    /// What messages say of the memory of a number.
+    /// The name in messages of the memory of a number.
     pub(super) fn named(&self, index: usize) -> Option<Named> {
         self.state.read().unwrap_or_else(PoisonError::into_inner).names.get(index).map(|(named, _)| named.clone())
     }
 
-    /// What gave the memory of a number.
+    /// The source of the memory of a number.
     pub(super) fn source(&self, index: usize) -> Option<Source> {
         self.state.read().unwrap_or_else(PoisonError::into_inner).names.get(index).map(|(_, source)| *source)
     }

@@ -19,7 +19,8 @@ use crate::back::cpu::tier::Tier;
 use crate::back::{Dim3, Interrupt, PrintfRecord, RawFault};
 use crate::ir::Derived;
 
-/// What workers write often, on lines of the cache of its own (they come in pairs): else every poll waits for what it only reads beside it.
+/// A value that workers write often, on cache lines of its own (they come in pairs): otherwise every poll would wait for neighbours that it
+/// only reads.
 #[derive(Default)]
 #[repr(align(128))]
 pub struct Apart<T>(pub T);
@@ -48,7 +49,7 @@ pub struct Launch<'a> {
     pub derived: &'a [BufferDesc],
     /// A word for each parameter, those included: a scalar's bits or the address of its descriptor.
     pub args: &'a [u64],
-    /// What pointers in structs point at.
+    /// The names of the memory that pointers in structs point at.
     pub reach: Vec<Named>,
     /// Arrays that workers add to at their end.
     pub sums: Vec<sums::Sum>,
@@ -56,36 +57,37 @@ pub struct Launch<'a> {
     pub grid: Dim3,
     /// `blockDim`.
     pub block: Dim3,
-    /// How long it may take.
+    /// The time that the launch may take.
     pub timeout: Option<Duration>,
     /// When it has to stop.
     pub deadline: Option<Instant>,
     /// Asked on the launching thread.
     pub interrupt: Option<&'a dyn Interrupt>,
-    /// What host code runs on.
+    /// The run time of host code.
     pub host: Option<&'a dyn Host>,
     pub blocks: u64,
     /// Operations of a block, estimated.
     pub block_ops: f64,
-    /// What a row of threads, or a block, takes off the budget, besides its loops.
+    /// The cost in budget of a row of threads, or of a block, besides its loops.
     pub row_cost: i64,
     pub parallel: bool,
     pub next: Apart<AtomicU64>,
-    /// Why everyone has to stop.
+    /// The reason for all workers to stop, once there is one.
     pub stop: StopFlag,
     /// Bytes of dynamic shared memory.
     pub shared_mem: u32,
-    /// Who works, who of them only waits, and a number that grows whenever somebody gets on; see `tick`.
+    /// The counts of workers and of those that only wait, and a number that grows whenever one makes progress; see
+    /// `tick`.
     pub crowd: Apart<Crowd>,
     /// The lowest block that faulted.
     pub fault_block: AtomicU64,
     pub helped: AtomicBool,
-    /// Where others may help.
+    /// The helpers, where others may help.
     pub helpers: Option<Arc<LaunchHelpers>>,
     pub finished: Mutex<Finished>,
 }
 
-/// What workers hand in.
+/// The results that workers hand in.
 #[derive(Default)]
 pub struct Finished {
     pub fault: Option<(u64, RawFault)>,
@@ -94,12 +96,12 @@ pub struct Finished {
     pub result: u64,
 }
 
-/// Who works on a launch; outlives it in jobs that come too late.
+/// The helpers of a launch; outlives it in jobs that come too late.
 #[derive(Default)]
 pub struct LaunchHelpers {
     pub state: Mutex<HelpersState>,
     pub left: Condvar,
-    /// How many run, for who looks without the lock.
+    /// The number that run, for readers without the lock.
     pub busy: AtomicUsize,
 }
 
@@ -109,7 +111,7 @@ pub struct HelpersState {
     pub running: usize,
 }
 
-/// Who a worker is.
+/// The role of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     /// The launching thread: asks whether to stop, and calls helpers.
@@ -128,7 +130,7 @@ pub struct Running {
     pub ctx: WorkerCtx,
     /// The launch it works for.
     pub launch: *const Launch<'static>,
-    /// What only Rust touches.
+    /// The part that only Rust touches.
     pub worker: Worker,
 }
 
@@ -146,7 +148,7 @@ impl Running {
         }
     }
 
-    /// What generated code is given.
+    /// The context that generated code is given.
     pub fn head(&mut self) -> *mut WorkerCtx {
         std::ptr::from_mut(self).cast()
     }
@@ -166,22 +168,22 @@ impl std::ops::DerefMut for Running {
     }
 }
 
-/// What only Rust touches of a worker.
+/// The part of a worker that only Rust touches.
 #[derive(Default)]
 pub struct Worker {
-    /// What it may do besides running blocks.
+    /// The worker's role: what it may do besides running blocks.
     pub role: Role,
     /// When the interrupt was last asked, or the first poll.
     pub asked: Option<Instant>,
-    /// What it knows of its own waiting.
+    /// The worker's record of its own waiting.
     pub waiting: Waiting,
-    /// What generated code or a helper found.
+    /// The fault that generated code or a helper found.
     pub fault: Option<RawFault>,
-    /// Whether it was found in a function of the library, so that the user's place is where that was called.
+    /// True if the fault was found in a function of the library, so that the user's place is where that was called.
     pub in_library: bool,
-    /// Whether a kernel of the library's found it, which no line of the text has been met yet that called.
+    /// True if a kernel of the library found the fault, and the line of the text that called it is not known yet.
     pub is_uncalled: bool,
-    /// What was printed.
+    /// The printed output.
     pub output: Output,
 }
 
@@ -200,7 +202,7 @@ pub struct LaunchCode<'a> {
     pub tier: Tier,
 }
 
-/// What a launch binds to parameters; see [`Launch`].
+/// The values that a launch binds to parameters; see [`Launch`].
 pub struct BoundArgs<'a> {
     pub descs: &'a [BufferDesc],
     pub derived: &'a [BufferDesc],
@@ -209,7 +211,7 @@ pub struct BoundArgs<'a> {
 }
 
 impl Launch<'_> {
-    /// What its threads may reach besides their own memory.
+    /// The memory that its threads may reach besides their own.
     pub fn outside(&self) -> Outside<'_> {
         let side = self.entry.side(self.host.is_some_and(Host::is_unified));
         Outside { descs: self.descs, globals: self.image.data(), host: self.host, side }
@@ -221,7 +223,7 @@ impl Launch<'_> {
         (i as usize).checked_sub(self.entry.params.len()).filter(|i| *i < self.derived.len())
     }
 
-    /// How many bytes of its memory lie before what a parameter points at.
+    /// The number of bytes of a parameter's memory that lie before the place it points at.
     pub fn before(&self, param: usize) -> u64 {
         let mut words = self.entry.derived.iter().zip(&self.args[self.entry.params.len()..]);
         let found = words.find_map(|(info, word)| match info.derived {
@@ -231,7 +233,7 @@ impl Launch<'_> {
         found.unwrap_or(0)
     }
 
-    /// Where the code is of the function at an address of host code's; `None` where there is none of that signature.
+    /// The code of the function at an address of host code's; `None` where there is no function of that signature.
     pub fn function(&self, address: u64, signature: u64) -> Option<usize> {
         if let Some(kept) = kept_code::function(address, signature) {
             return kept.address();
@@ -265,7 +267,7 @@ impl Launch<'_> {
         }
     }
 
-    /// What a block's threads keep while others run.
+    /// The memory that a block's threads keep while others run.
     pub fn keeps(&self) -> Option<(usize, usize)> {
         match &self.wide {
             Some(code) => code.keeps,
@@ -274,12 +276,12 @@ impl Launch<'_> {
     }
 }
 
-/// What a launch's kernels may reach besides their own memory.
+/// The memory that a launch's kernels may reach besides their own.
 pub struct Outside<'a> {
-    /// Of the launch's arguments and what they point at.
+    /// The descriptors of the launch's arguments and of the memory they point at.
     pub descs: &'a [BufferDesc],
     pub globals: &'a Globals,
     pub host: Option<&'a dyn Host>,
-    /// Who asks.
+    /// The side that asks.
     pub side: Side,
 }

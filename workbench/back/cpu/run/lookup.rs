@@ -18,7 +18,8 @@ impl Search {
         Search { addr, past_end: &raw const DANGLING_DESC }
     }
 
-    /// Of several that hold it one that may be written: what one parameter only reads another may write.
+    /// The descriptor of the buffer that holds the address; of several, one that may be written: what one parameter
+    /// only reads another may write.
     fn among(&mut self, descs: &[BufferDesc]) -> Option<*const BufferDesc> {
         let mut found = None;
         for desc in descs.iter().filter(|d| d.base != 0) {

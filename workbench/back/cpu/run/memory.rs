@@ -10,14 +10,14 @@ use crate::ir::{MAX_SHARED_ALIGN, POISON};
 /// Most bytes of local arrays that the threads of a block keep.
 const MAX_KEPT: usize = 512 << 20;
 
-/// What a thread of the pool holds on to for the next launch.
+/// The most memory that a thread of the pool holds on to for the next launch.
 const MAX_CACHED: usize = 64 << 20;
 
 thread_local! {
     static KEPT: Cell<Option<BlockMemory>> = const { Cell::new(None) };
 }
 
-/// What the threads of the blocks that a worker runs keep while others run.
+/// The memory for the values and local arrays that threads of a worker's blocks keep while others run.
 #[derive(Default)]
 pub struct BlockMemory {
     pub scratch: Vec<u128>,
@@ -32,7 +32,7 @@ impl BlockMemory {
         let slots = slots.checked_mul(room).filter(|bytes| *bytes <= MAX_KEPT)?;
         let mut kept = KEPT.take().unwrap_or_default();
         for (memory, bytes) in [(&mut kept.scratch, scratch), (&mut kept.slots, slots)] {
-            // What grows is made anew: fresh pages are zero and cost nothing until they are used.
+            // Memory that has to grow is made anew: fresh pages are zero and cost nothing until they are used.
             if memory.len() < bytes.div_ceil(16) {
                 *memory = Vec::new();
                 *memory = vec![0; bytes.div_ceil(16)];
@@ -59,18 +59,18 @@ impl BlockMemory {
     }
 }
 
-/// What the shared memory of a block begins at a multiple of.
+/// The alignment of a block's shared memory.
 const SHARED_ALIGN: usize = MAX_SHARED_ALIGN as usize;
 
 /// The shared memory of the blocks a worker runs, one after the other.
 pub struct SharedMemory {
     /// Kept for the addresses in `descs`.
     storage: Vec<u128>,
-    /// How many elements of it lie before the memory, which begins at a multiple of [`SHARED_ALIGN`].
+    /// The number of elements of the storage before the memory, which begins at a multiple of [`SHARED_ALIGN`].
     skipped: usize,
     descs: Vec<BufferDesc>,
     bytes: usize,
-    /// What is poisoned for all blocks but the first: where in the memory, and how many bytes.
+    /// The parts that are poisoned for all blocks but the first: the offset in the memory, and the number of bytes.
     again: Vec<(usize, usize)>,
     is_new: bool,
 }
@@ -120,7 +120,7 @@ impl SharedMemory {
 /// Makes the slots of a function: their descriptors, and where the table says so the memory behind those.
 ///
 /// # Safety
-/// What the table describes is the caller's to write, from `frame` on.
+/// The memory that the table describes, from `frame` on, is the caller's to write.
 pub unsafe extern "C" fn slots(frame: *mut u8, table: &SlotTable) {
     let size = size_of::<BufferDesc>();
     for (i, desc) in table.descs.iter().enumerate() {

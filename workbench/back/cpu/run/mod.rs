@@ -12,7 +12,7 @@
 //!
 //! # Faults
 //! A fault is a status that generated code returns, with the number of its site; no signal and no unwinding passes through generated code.
-//! Of several faulting blocks the lowest is reported, of its threads the lowest: lower blocks finish, higher ones are not started.
+//! The lowest of several faulting blocks is reported, and the lowest of its threads: lower blocks finish, higher ones are not started.
 //!
 //! # Polls
 //! Back edges of loops count down a budget in a register. At zero, [`tick`] polls the clock, the cancel flag and, on the launching thread,

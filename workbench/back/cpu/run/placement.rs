@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// What a helper says it may run on, before it is woken and after: `wake` is what the waker does.
+    /// The processors that a helper may run on, as it says before it is woken and after; `wake` is what the waker does.
     fn woken(helpers: &Arc<Helpers>, wake: impl FnOnce() + Send + 'static) -> [Vec<usize>; 2] {
         let (begin, work) = channel::<()>();
         let (say, answer) = channel();

@@ -6,8 +6,8 @@ use super::launch::{Launch, Role, Running};
 use super::stop::{INTERRUPT_EVERY, Stop};
 use crate::back::FaultKind;
 
-/// Whether nobody has got on for too long. A loop that may wait and did nothing else since the last poll does only wait: one that ended
-/// and began anew would have left a trace in the context's progress.
+/// True if no worker has made progress for too long. A loop that may wait and did nothing else since the last poll only waits: one that
+/// ended and began anew would have left a trace in the context's progress.
 pub fn is_stuck(ctx: &mut Running, launch: &Launch<'_>, waits: bool) -> bool {
     let progress = waits.then_some(ctx.progress);
     if !ctx.worker.waiting.saw(progress) {
@@ -27,11 +27,11 @@ pub fn only_waits(ctx: &mut Running, launch: &Launch<'_>) -> bool {
     launch.crowd.only_waits(&mut ctx.worker.waiting)
 }
 
-/// What is said where nobody gets on.
+/// The message where no worker makes progress.
 pub const WAITS: &str =
     "waits here for what no running thread brings: a later block, or another thread of its own block";
 
-/// Why the launch stops, if it does.
+/// The reason that the launch stops, if it does.
 pub fn reason(launch: &Launch<'_>) -> Option<(FaultKind, String)> {
     Some(match (launch.stop.get()?, launch.timeout) {
         (Stop::Timeout, Some(limit)) => (FaultKind::Timeout, format!("still running after {limit:?}")),

@@ -21,7 +21,7 @@ struct Pool {
 // A pointer rather than a lock: a lock held by another thread while the process forks would stay locked in the child.
 static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
 
-/// How many threads may work on a launch, the caller's included.
+/// The number of threads that may work on a launch, the caller's included.
 pub fn width() -> usize {
     static WIDTH: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     *WIDTH.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
@@ -32,7 +32,7 @@ pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
     let pool = current();
     let Some(threads) = &pool.pool else { return 0 };
     let count = count.min(pool.threads);
-    // Who is awake stays where he is.
+    // Helpers that are awake stay on their processors.
     if pool.pending.fetch_add(count, Ordering::Relaxed) == 0 {
         pool.helpers.keep_off_this_processor();
     }
@@ -48,7 +48,8 @@ pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
     count
 }
 
-/// How long a thread looks for something to do before it sleeps, and a launch for its helpers to end: waking who sleeps takes as long.
+/// The time that a thread looks for something to do before it sleeps, and a launch for its helpers to end: waking a thread takes as
+/// long.
 pub const LINGER: Duration = Duration::from_micros(50);
 
 /// Takes what else is to be done, for a while: launches often follow one another.

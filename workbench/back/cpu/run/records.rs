@@ -14,7 +14,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether the bounds are reached; once they are, they stay so.
+    /// True if the bounds are reached; once they are, they stay so.
     pub fn is_full(&self) -> bool {
         self.dropped > 0 || self.records.len() >= MAX_RECORDS
     }

@@ -16,8 +16,8 @@ const MAX_ROWS: u64 = 1024;
 /// Blocks that are worth keeping together: fewer read memory in pieces of too few pages.
 const NEIGHBOURS: u64 = 16;
 
-/// How many blocks a worker takes next: an even share of what is left, because blocks are alike and long stretches of memory
-/// are read faster, but no fewer than a few neighbours.
+/// The number of blocks a worker takes next: an even share of those left, because blocks are alike and long stretches of
+/// memory are read faster, but no fewer than a few neighbours.
 pub fn claim(blocks: u64, left: u64) -> u64 {
     let width = pool::width() as u64;
     (left / width).max(blocks.div_ceil(width).min(NEIGHBOURS))
@@ -47,7 +47,7 @@ struct Row {
     stride: i64,
 }
 
-/// What became of a row.
+/// The outcome of a row's turn.
 enum Turn {
     Done,
     Again,
@@ -56,7 +56,7 @@ enum Turn {
 }
 
 impl Row {
-    /// Where a thread of this row stands among all of the launch.
+    /// The place of a thread of this row among all of the launch.
     fn place(&self, x: u32) -> ThreadPlace {
         (self.linear, self.z, self.y, x)
     }
@@ -109,7 +109,7 @@ impl Rounds {
     /// As for [`Rounds::run`].
     unsafe fn take_turns(&self, launch: &Launch<'_>, ctx: &mut Running, turns: &mut Vec<Row>) -> bool {
         let mut lowest: Option<ThreadPlace> = None;
-        // Whether a thread of the row is below the lowest fault.
+        // A row matters if a thread of it is below the lowest fault.
         let matters = |lowest: Option<ThreadPlace>, row: &Row| lowest.is_none_or(|place| row.place(0) < place);
         while !turns.is_empty() {
             let mut kept = 0;

@@ -43,7 +43,7 @@ const CLAIM: f64 = 200_000.0;
 /// Most blocks of one call of code that takes several: a fraction of a millisecond.
 const MAX_RUN: u64 = 1024;
 
-/// Whether a launch is worth waiting for good code.
+/// True if a launch is worth waiting for good code.
 pub fn is_worth_good_code(entry: &EntryPoint, config: &LaunchConfig<'_>) -> bool {
     let threads = config.grid.count() as f64 * config.block.count() as f64;
     let work = threads * entry.estimate as f64 * NS_PER_OP;
@@ -62,7 +62,7 @@ pub fn run(
     if blocks == 0 || threads == 0 {
         return (0, Outcome::default());
     }
-    // What one call of the code runs.
+    // One call of the code runs this many threads: a block, or a row.
     let whole = entry.keeps.is_some() || wide.is_some() || entry.fibers;
     let together = if whole { threads } else { u64::from(config.block.x) };
     let block_ops = threads as f64 * entry.estimate as f64;
@@ -372,7 +372,7 @@ impl Launch<'_> {
             // SAFETY: as above.
             return unsafe { self.run_rows(code, ctx, begin, end) };
         }
-        // How many blocks may walk over memory together, as long as something comes of it.
+        // The number of blocks that may walk over memory together, as long as something comes of it.
         let mut together = self.wide.as_ref().and_then(|code| code.walks).map_or(0, u64::from);
         ctx.walk = 0;
         for linear in begin..end {
@@ -485,7 +485,7 @@ impl Launch<'_> {
         // Large enough not to fight over the counter, small enough that all end together.
         let share = left / (2 * pool::width() as u64);
         let size = ((CLAIM / block_ns) as u64).min(last.saturating_mul(8)).min(share).max(1);
-        // Of code that takes neighbours together whole rows of blocks, which it takes as one.
+        // Code that takes neighbours together is given whole rows of blocks, which it takes as one.
         let row = u64::from(self.grid.x);
         match &self.wide {
             Some(code) if code.merges && size > row => size / row * row,
@@ -503,7 +503,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Whether a lower block than `block` has faulted, so that `block` should not have started.
+    /// True if a lower block than `block` has faulted, so that `block` should not have started.
     pub fn is_moot(&self, block: u64) -> bool {
         self.fault_block.load(Ordering::Relaxed) < block
     }
@@ -531,7 +531,7 @@ impl Launch<'_> {
             ));
         }
         let last = fault.as_ref().map_or(u64::MAX, |(block, _)| *block);
-        // What host code prints is in order, and so is what the kernels print that it launches.
+        // The output of host code is in order, and so is that of the kernels that it launches.
         let (output, cut) = if self.entry.is_host {
             (finished.records.into_iter().map(|(_, record)| record).collect(), 0)
         } else {

@@ -88,7 +88,7 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
     let reply = match answer {
         Ok(Ok(reply)) => reply,
         Ok(Err(mut raised)) => {
-            // What it could not read or write may have been given back.
+            // Memory that the service could not read or write may have been given back.
             let dead = operands.iter().filter_map(|word| match word {
                 Word::Memory(lent) if lent.bytes == 0 => host.memory().freed_at(lent.ptr as u64),
                 _ => None,
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
         host: Some(host),
         ..LaunchConfig::new(extents(0), extents(3))
     };
-    // What is the host's own stays as it is until the launch is over.
+    // The host function's slots stay as they are until the launch is over.
     let before = host.memory().frames.swap(ctx.frames.cast_mut(), Ordering::Relaxed);
     let launched = host.launch(*kernel, &args, &config);
     host.memory().frames.store(before, Ordering::Relaxed);
@@ -228,7 +228,7 @@ pub unsafe extern "C" fn catch(ctx: *mut WorkerCtx, frames: u64) -> u64 {
     let is_exception = |fault: &RawFault| matches!(fault.kind, FaultKind::Raised(_));
     match (ctx.worker.fault.take(), launch.host) {
         (Some(fault), Some(host)) if is_exception(&fault) => {
-            // What was called has left without a word to its slots.
+            // The functions called have left without unlinking their slots.
             ctx.frames = frames as *const _;
             ctx.worker.fault = host.catch(fault);
             u64::from(ctx.worker.fault.is_none())

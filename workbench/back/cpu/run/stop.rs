@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Operations between polls: about half a millisecond of arithmetic.
 pub const BUDGET: i64 = 1 << 20;
 
-/// Why a launch stops before its end.
+/// The reason that a launch stops before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Stop {
@@ -26,7 +26,7 @@ impl StopFlag {
         let _ = self.0.compare_exchange(0, stop as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Why to stop, if at all.
+    /// The reason to stop, if there is one.
     pub fn get(&self) -> Option<Stop> {
         match self.0.load(Ordering::Relaxed) {
             1 => Some(Stop::Timeout),
@@ -36,7 +36,7 @@ impl StopFlag {
     }
 }
 
-/// How long every worker has to do nothing but wait before that counts as no progress.
+/// The time for which every worker has to do nothing but wait before that counts as no progress.
 const NO_PROGRESS: Duration = Duration::from_millis(300);
 
 /// The workers of a launch.
@@ -97,18 +97,18 @@ impl Crowd {
     }
 }
 
-/// What a worker knows of its own waiting.
+/// A worker's record of its own waiting.
 #[derive(Debug, Default)]
 pub struct Waiting {
     /// The context's progress at the last poll, where that was in a loop that may wait.
     seen: Option<u64>,
-    /// Whether the launch counts it among those that wait.
+    /// True while the launch counts the worker among those that wait.
     counted: bool,
     /// Since when everybody waits, and the launch's moves then.
     all_since: Option<(Instant, u64)>,
 }
 
-/// How often the launching thread asks whether to stop.
+/// The interval at which the launching thread asks whether to stop.
 pub const INTERRUPT_EVERY: Duration = Duration::from_millis(5);
 
 impl Waiting {

@@ -1,4 +1,5 @@
-//! What a worker adds up for itself while a launch runs, and adds to the arrays at its end; see `wide/print/sums.rs`.
+//! Sums that a worker keeps for itself while a launch runs, and adds to the arrays at its end; see
+//! `wide/print/sums.rs`.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -19,8 +20,8 @@ pub struct Sum {
     size: usize,
 }
 
-/// Of the parameters that code only adds to, with the sizes of what it adds, those whose arrays workers may have copies of: small ones that
-/// the launch has no other way to. `args` has for each the address of its descriptor, `descs` and `derived` have all descriptors.
+/// The arrays that workers may have copies of, among the parameters that code only adds to (`sums`, with the sizes of the elements): small
+/// ones that no other argument reaches. `args` has for each the address of its descriptor, `descs` and `derived` have all descriptors.
 pub fn of_launch(
     sums: &[(usize, usize)],
     args: &[u64],
@@ -42,7 +43,7 @@ pub fn of_launch(
                 && desc.base < other.base.saturating_add(other.len)
         };
         let fits = desc.len <= MAX_BYTES && desc.len > 0 && desc.base.is_multiple_of(size as u64);
-        // What may not be written stays as it is, so that it is told of.
+        // An array that may not be written has no copies, so that the write faults.
         let is_own = desc.write[size.trailing_zeros() as usize] > 0 && !all().any(shares);
         (fits && is_own).then_some(Sum { param, base: desc.base, bytes: desc.len as usize, size })
     };
@@ -70,7 +71,7 @@ impl<'l> Own<'l> {
         Own { sums, copies, pointers }
     }
 
-    /// What generated code wants: for each parameter its copy, or null.
+    /// The copy for each parameter, or null, as generated code wants them.
     pub fn pointers(&self) -> *const *mut u8 {
         self.pointers.as_ptr()
     }

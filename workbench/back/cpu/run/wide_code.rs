@@ -11,23 +11,25 @@ use crate::back::lane::left::Left;
 pub struct WideCode {
     /// Runs a block.
     pub entry: EntryFn,
-    /// What site numbers of its own mean.
+    /// The sites of its own numbers.
     pub sites: Vec<Site>,
-    /// What a block's threads keep while others run: bytes of scratch, bytes of local arrays a thread.
+    /// The memory that a block's threads keep while others run: bytes of scratch for the block, bytes of local arrays
+    /// for each thread.
     pub keeps: Option<(usize, usize)>,
     /// For how many threads: whole groups.
     pub room: u32,
-    /// Whether a call may run several blocks that are neighbours in x.
+    /// True if a call may run several blocks that are neighbours in x.
     pub merges: bool,
     /// Shared variables that need be poisoned for a worker's first block alone, by their numbers in the module.
     pub overwritten: Vec<usize>,
     /// Parameters whose arrays it only adds integers to, with the size of these.
     pub sums: Vec<(usize, usize)>,
-    /// How many blocks, neighbours in x, may walk over memory together.
+    /// The number of blocks, neighbours in x, that may walk over memory together.
     pub walks: Option<u32>,
     /// Bytes of stack a thread has to have left.
     pub stack_need: usize,
-    /// Of code that our own compiler made how many loops and stretches run in the processor's widest registers, and why others do not.
+    /// The number of loops and stretches that run in the processor's widest registers, and why others do not; for code that our own
+    /// compiler made.
     pub loops: Option<(usize, Vec<Left>)>,
     /// [`Tier::Wide`] where a C compiler made it, else [`Tier::Lanes`].
     pub tier: Tier,

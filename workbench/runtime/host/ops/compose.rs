@@ -173,7 +173,7 @@ fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {
     let whole = call("add", vec![sum, shift], args)?;
     let made = match keep {
         Value::Bool(true) => whole,
-        // What is summed over one element each: the dimensions go.
+        // A sum over one element each drops the dimensions.
         _ => call("sum", vec![whole, dims], args)?,
     };
     call("to", vec![made, Value::DType(dtype)], args)

@@ -1,4 +1,4 @@
-//! What picks, places, orders and counts elements.
+//! Operations that pick, place, order and count elements.
 
 use ndarray::{ArrayD, Axis, Dimension, IxDyn, Zip};
 

@@ -1,4 +1,4 @@
-//! What orders elements, and finds places among ordered ones.
+//! Operations that order elements, and find places among ordered ones.
 
 use ndarray::{ArrayD, Axis};
 
@@ -23,7 +23,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
 pub(super) fn order<T: PartialOrd + Copy>(lane: &[T], descending: bool) -> Vec<usize> {
     let is_nan = |v: T| v.partial_cmp(&v).is_none();
     let mut places = work::collected(lane.len(), 0..lane.len());
-    // What the sort itself takes beside.
+    // The memory that the sort itself takes besides.
     work::need::<usize>(lane.len());
     places.sort_by(|&i, &j| {
         tick();
@@ -130,7 +130,7 @@ fn searched(args: &mut Args<'_>) -> Answer<Value> {
 }
 
 fn places<T: Copy + PartialOrd>(sorted: &ArrayD<T>, values: &ArrayD<T>, one: bool, right: bool) -> ArrayD<i64> {
-    // What is not comparable (NaN) counts as smaller than what is asked for, step by step as torch halves.
+    // A value that is not comparable (NaN) counts as smaller than the one looked for, step by step as torch halves.
     let find = |lane: &[T], value: &T| {
         let (mut from, mut to) = (0, lane.len());
         while from < to {

@@ -454,7 +454,7 @@ fn addmm(args: &mut Args<'_>) -> Answer<Value> {
             format!("addmm: a tensor of shape {:?} does not fit the product", input.shape()),
         ));
     };
-    // Of an input that counts nothing not even NaN remains.
+    // An input with the factor 0 leaves nothing, not even NaN.
     let made = if beta == 0.0 {
         sweep::replaced(product, |p| p * alpha)
     } else {

@@ -93,7 +93,7 @@ pub fn full<T: Clone>(shape: &[usize], value: T) -> ArrayD<T> {
     shaped(shape, repeated(product(shape), value))
 }
 
-/// How many elements a shape has; more than there can be where that is no number.
+/// The number of elements of a shape, or `usize::MAX` where there are more.
 fn product(shape: &[usize]) -> usize {
     if shape.contains(&0) {
         return 0;

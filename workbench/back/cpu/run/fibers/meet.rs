@@ -16,7 +16,7 @@ use crate::back::{FaultKind, RawFault};
 use crate::ir::Collective;
 use crate::source::Span;
 
-/// What a site joins.
+/// The operation of a site that joins threads.
 fn joined(launch: &Launch<'_>, site: u64) -> Option<Joined> {
     match &launch.site(site)?.kind {
         SiteKind::Join(join) => Some(join.op),
@@ -24,7 +24,7 @@ fn joined(launch: &Launch<'_>, site: u64) -> Option<Joined> {
     }
 }
 
-/// Whether two lanes at these call the same operation. A number that is passed on has no sign.
+/// True if two lanes at these call the same operation. The signedness of a shuffled number does not count.
 fn alike(a: Joined, b: Joined) -> bool {
     match (a, b) {
         (Joined::Collective(Collective::Shfl(a), size, _), Joined::Collective(Collective::Shfl(b), other, _)) => {
@@ -57,7 +57,7 @@ unsafe fn operand(words: *mut u64, k: usize) -> u64 {
     unsafe { *words.add(k) }
 }
 
-/// Where a thread asks who is together: a site, and the round of each loop around that is counted.
+/// A thread's question which threads are together: its site, and the round of each loop around it that is counted.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked<'a> {
     site: u64,
@@ -82,7 +82,7 @@ impl PartialOrd for Asked<'_> {
 }
 
 impl Fibers {
-    /// What a waiting thread waits at: site, operation, operands.
+    /// The site, the operation and the operands that a waiting thread waits at.
     fn waiting(&self, launch: &Launch<'_>, t: usize) -> Option<(u64, Joined, *mut u64)> {
         match self.threads.get(t)?.state {
             ThreadState::Waits(site, words) => Some((site, joined(launch, site)?, words)),
@@ -221,7 +221,7 @@ impl Fibers {
         any
     }
 
-    /// Where a thread asks who is together.
+    /// The question of a thread that asks which threads are together.
     fn asked<'a>(&self, launch: &'a Launch<'_>, t: usize) -> Option<Asked<'a>> {
         let (site, Joined::Collective(Collective::ActiveMask, ..), words) = self.waiting(launch, t)? else {
             return None;
@@ -232,7 +232,7 @@ impl Fibers {
         Some(Asked { site, loops: &join.around, rounds })
     }
 
-    /// What is wrong where all that are left wait at barriers and collectives.
+    /// The fault where all threads that are left wait at barriers and collectives.
     pub(super) fn stuck(&self, launch: &Launch<'_>, ctx: &mut Running) -> Option<RawFault> {
         let (t, (site, op, _)) = (0..self.threads.len()).find_map(|t| Some((t, self.waiting(launch, t)?)))?;
         let elsewhere = |t: &usize| match self.threads[*t].state {

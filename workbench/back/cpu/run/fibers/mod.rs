@@ -40,7 +40,7 @@ const TURNS: u32 = 1024;
 /// The way from a fiber to whoever runs it.
 pub type Way = Yielder<i64, Pause>;
 
-/// Where a thread gives way.
+/// The point at which a thread yields.
 #[derive(Debug, Clone, Copy)]
 pub enum Pause {
     /// Its budget is used up.
@@ -88,7 +88,7 @@ pub unsafe fn tick(ctx: *mut WorkerCtx, site: u64) -> Option<i64> {
     unsafe { if (*ctx).fiber.is_null() { None } else { Some(pause(ctx, Pause::Poll(site))) } }
 }
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ThreadState {
     /// It has not begun.
@@ -121,18 +121,18 @@ const NEW: Thread =
     Thread { state: ThreadState::New, fiber: None, way: std::ptr::null(), frames: std::ptr::null(), stack: (0, 0) };
 
 impl Thread {
-    /// Whether it would do something if it had its turn.
+    /// True if the thread would do something on its turn.
     fn can_run(&self) -> bool {
         matches!(self.state, ThreadState::New | ThreadState::Ready(_) | ThreadState::Spins(..))
     }
 
-    /// Whether it would get on.
+    /// True if the thread would make progress on its turn.
     fn gets_on(&self) -> bool {
         matches!(self.state, ThreadState::New | ThreadState::Ready(_) | ThreadState::Spins(_, false))
     }
 }
 
-/// What a turn came to.
+/// The outcome of a turn.
 enum Turn {
     /// The thread gave way; whether it got on.
     Over(bool),
@@ -147,7 +147,7 @@ pub struct Fibers {
     stacks: Stacks,
     threads: Vec<Thread>,
     turns: u32,
-    /// How many threads are gone, and how many wait at something that joins the block.
+    /// The number of threads that are gone; `joining` is the number that wait at an operation that joins the block.
     gone: usize,
     joining: usize,
 }
@@ -197,7 +197,7 @@ impl Fibers {
         ctx: &mut Running,
         code: EntryFn,
     ) -> Result<(), Option<Box<RawFault>>> {
-        // Of threads from here on nobody wants to hear any more.
+        // Threads from here on do not count any more: a lower one has faulted.
         let mut end = self.threads.len();
         let mut lowest = None;
         loop {
@@ -382,7 +382,7 @@ fn look(launch: &Launch<'_>, ctx: &mut Running, t: usize, site: u64) -> Turn {
     }
 }
 
-/// Where a site is.
+/// The place of a site in the text.
 fn span(launch: &Launch<'_>, site: u64) -> Span {
     launch.site(site).map_or(launch.entry.span, |site| site.span)
 }

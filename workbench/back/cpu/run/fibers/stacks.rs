@@ -11,10 +11,10 @@ use crate::back::cpu::stack;
 /// Stack below the limit of generated code for the Rust that it calls, which polls and makes messages on the worker's own stack.
 const MARGIN: usize = 64 << 10;
 
-/// What a stack begins and ends at a multiple of.
+/// The unit of a stack's bounds.
 const PAGE: usize = 4096;
 
-/// What a thread holds on to for the next launch: address space, hardly any of it touched.
+/// The most memory that a thread holds on to for the next launch: address space, hardly any of it touched.
 const MAX_CACHED: usize = 256 << 20;
 
 thread_local! {
@@ -56,7 +56,7 @@ impl Stacks {
             Some(memory) => memory,
             None => {
                 let memory = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
-                // Of a stack little is touched; a large page of memory would be as much as several stacks.
+                // A stack is hardly touched; one large page of memory would be as much as several stacks.
                 #[cfg(target_os = "linux")]
                 let _ = memory.advise(memmap2::Advice::NoHugePage);
                 memory

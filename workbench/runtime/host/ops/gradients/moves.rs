@@ -48,7 +48,7 @@ const MOVES: &[&str] = &[
     "meshgrid",
 ];
 
-/// What the derivative of one of these reads.
+/// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "as_strided" | "trace" => Reads::none(of),
@@ -240,7 +240,7 @@ fn scatter_reduce(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
             let is_other = of_type(binary("eq", &source, &gathered(y)?)?)?;
             let count = scattered(is_other.clone(), is_own.clone())?;
             let share = binary("div", &g, &count)?;
-            // Where nothing is equal, and that is what was cleared, nothing goes back.
+            // An extreme that no element equals any more, as the one that did was cleared, gives nothing back.
             let share = dropped(&share, &binary("eq", &count, &Value::Int(0))?)?;
             (mul(&is_own, &share)?, mul(&is_other, &gathered(share)?)?)
         }

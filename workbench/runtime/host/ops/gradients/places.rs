@@ -5,29 +5,29 @@ use crate::back::Exception;
 use crate::runtime::host::array::Dims;
 use crate::runtime::host::ops::run;
 
-/// Where a tensor's elements lie in its memory.
+/// The places of a tensor's elements in its memory.
 #[derive(Clone)]
 pub struct ElementPlaces {
     /// Its extents.
     pub shape: Dims,
-    /// How far elements lie from each other in each dimension.
+    /// The distances between neighbouring elements in each dimension.
     pub strides: Dims,
-    /// Where its first element lies.
+    /// The place of its first element.
     pub offset: i64,
 }
 
 impl ElementPlaces {
-    /// Where a tensor's elements lie.
+    /// The places of a tensor's elements.
     pub fn of(tensor: &HostTensor) -> Self {
         ElementPlaces { shape: tensor.shape().into(), strides: tensor.strides().into(), offset: tensor.offset() }
     }
 
-    /// How far its last element lies from its first.
+    /// The distance of its last element from its first.
     pub fn reach(&self) -> i64 {
         self.shape.iter().zip(&self.strides).map(|(n, s)| (n - 1).max(0) * s).sum()
     }
 
-    /// Whether two of its elements may lie at one place: a dimension begins before those within it end.
+    /// True if two of its elements may lie at one place: a dimension begins before those within it end.
     fn overlaps(&self) -> bool {
         let mut dims: Vec<(i64, i64)> = self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
         dims.retain(|(_, n)| *n > 1);
@@ -44,7 +44,7 @@ impl ElementPlaces {
 /// The gradient of a whole for that of a part of it: to each element comes the sum of what lies on it.
 ///
 /// # Errors
-/// Where the part reaches beyond the whole, or elements of the whole lie on each other.
+/// A part that reaches beyond the whole, or a whole whose elements lie on each other.
 pub fn of_whole(grad: &HostTensor, whole: &ElementPlaces, part: &ElementPlaces) -> Answer<HostTensor> {
     let device = grad.device();
     if grad.numel() == 0 {

@@ -1,4 +1,5 @@
-//! What a derivative reads, which may not be written before the gradient comes: torch's saved variables. It stands beside each derivative.
+//! The values that a derivative reads, which may not be written before the gradient comes: torch's saved variables. It stands beside each
+//! derivative.
 
 use crate::runtime::host::array::HostTensor;
 use crate::runtime::host::value::Value;

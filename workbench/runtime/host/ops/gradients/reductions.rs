@@ -5,7 +5,7 @@ use super::{
     Answer, HostTensor, Made, Step, Value, add, binary, ints, masked, mul, op, reshaped, scaled, tensor, unary,
 };
 
-/// What the derivative of one of these reads.
+/// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "softmax" | "log_softmax" => Reads::results(of, Results::All),
@@ -102,14 +102,14 @@ fn spread(step: &Step<'_>, a: Value) -> Answer<(Value, f64)> {
     Ok((reshaped(&a, &kept)?, count as f64))
 }
 
-/// Of `amax`: a NaN among what is reduced is that of the gradient.
+/// The gradient of `amax`: a NaN among the elements reduced gives a NaN gradient.
 fn extreme(step: &Step<'_>, g: &Value, y: &Value, axes: &[i64]) -> Answer<Value> {
     let made = shared(step, g, &binary("eq", &step.arg(0), y)?, axes)?;
     let is_nan = op("expand", vec![unary("isnan", y)?, ints(step.tensor(0)?.shape().iter().copied())])?;
     op("masked_fill", vec![made, is_nan, Value::Float(f64::NAN)])
 }
 
-/// What comes to each of those that it is of.
+/// The share of the gradient of each element that `is_it` marks.
 fn shared(step: &Step<'_>, g: &Value, is_it: &Value, axes: &[i64]) -> Answer<Value> {
     let mask = op("to", vec![is_it.clone(), Value::DType(step.tensor(0)?.dtype())])?;
     let count =

@@ -3,7 +3,7 @@
 use super::reads::{Operation, Reads, Results};
 use super::{Answer, Made, Step, Value, binary, dropped, ints, masked, mul, op, reshaped, tensor, unary};
 
-/// What the derivative of one of these reads.
+/// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "prod" | "cumprod" => Reads::all(of, Results::All),
@@ -39,7 +39,7 @@ fn before(a: &Value, dim: i64, extent: i64) -> Answer<Value> {
     op("cumprod", vec![shifted, Value::Int(dim)])
 }
 
-/// Of each element the product of the others: by division where there is no zero.
+/// The product of the other elements, for each element: by division where there is no zero.
 fn product(step: &Step<'_>) -> Answer<Value> {
     let (mut x, mut g, mut y) = (brought(step)?, step.grad()?, step.result()?);
     let shape = step.tensor(0)?.shape().to_vec();
