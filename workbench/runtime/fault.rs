@@ -1,4 +1,4 @@
-//! What can go wrong, as one type per stage and one [`Error`] over them.
+//! Errors: one type per stage, and one [`Error`] over them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ pub struct Fault {
     pub detail: String,
     /// printf records written before the fault, with the number dropped.
     pub output: Vec<PrintfRecord>,
-    /// How many printf records were dropped.
+    /// The number of printf records that were dropped.
     pub dropped: u64,
-    /// What host code warned of before the fault (`TORCH_WARN`).
+    /// The warnings of host code before the fault (`TORCH_WARN`).
     pub warnings: Vec<String>,
     /// The texts `span` points into.
     pub sources: Arc<SourceMap>,

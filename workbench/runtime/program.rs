@@ -24,7 +24,7 @@ use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
 use crate::source::{SourceMap, Span};
 use crate::{front, pass, valid};
 
-/// Where a program runs.
+/// The device that a program runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Device {
     /// This process, through Cranelift.
@@ -53,7 +53,7 @@ pub struct BufferArg {
     pub bytes: usize,
     /// Element type; it must be the parameter's.
     pub dtype: DType,
-    /// Whether the kernel may write it.
+    /// True if the kernel may write it.
     pub writable: bool,
 }
 
@@ -69,7 +69,7 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// What a parameter's default is.
+    /// The argument for a parameter's default.
     pub fn of_default(default: Const) -> Self {
         if default == Const::Null { Arg::Null } else { Arg::Scalar(default) }
     }
@@ -88,17 +88,17 @@ struct Inner {
     deduced: Mutex<HashMap<front::deduced_instances::KernelCall, Kernel>>,
     /// The same text compiled for a GPU, once an operator has asked for it.
     for_gpu: Mutex<Option<Program>>,
-    /// What host functions and operators the text offers, once its registrations have run.
+    /// The host functions and operators that the text offers, once its registrations have run.
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
     /// The function that calls what the text offers, where it offers something.
     entry: Option<FuncId>,
-    /// What host code has left for later calls.
+    /// The notes that host code has left for later calls.
     notes: Arc<Notes>,
-    /// Who runs its host code, where that keeps variables.
+    /// The turns at its host code, where that keeps variables.
     turns: Option<Arc<Turns>>,
-    /// What shared memory it has asked for.
+    /// The shared memory that its host code has asked for.
     allowed: Allowed,
-    /// Whether its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
+    /// True if its tensors are said to be on a GPU: it has kernels, or asks cuBLAS for some.
     is_for_gpus: bool,
 }
 
@@ -135,7 +135,7 @@ impl Program {
         // Other tiers make all of their code themselves.
         let keeps = options.device == Device::Cpu && options.tier == Tier::Auto;
         let keeper: Option<ir::kept::Keeper> = if keeps { Some(back::cpu::known) } else { None };
-        // Of instances the variables are those of their program.
+        // The variables of an instance are those of its program, so nothing is made ahead.
         let mut ahead = (keeps && same.is_none()).then(|| back::cpu::Ahead::new(valid::validate));
         let meanwhile = ahead.as_ref().map(|ahead| ahead as &dyn ir::ahead::Ahead);
         let (mut module, mut diags) = front::compile_with(&mut sources, name, text, &options.front, keeper, meanwhile);
@@ -208,7 +208,7 @@ impl Program {
         }
     }
 
-    /// Where the same text is kept, compiled for a GPU.
+    /// The place for the program of the same text, compiled for a GPU.
     pub(super) fn twin(&self) -> &Mutex<Option<Program>> {
         &self.0.for_gpu
     }
@@ -220,7 +220,7 @@ impl Program {
         }
     }
 
-    /// Whether launches run the best machine code they ever will; [`settle`] waits for that.
+    /// True if launches run the best machine code they ever will; [`settle`] waits for that.
     pub fn is_settled(&self) -> bool {
         self.cpu_code().is_none_or(back::cpu::Code::is_settled)
     }
@@ -377,7 +377,7 @@ impl Program {
         &self.0.module
     }
 
-    /// What runs, as text: machine code of this CPU, or PTX.
+    /// The code that runs, as text: machine code of this CPU, or PTX.
     pub fn asm(&self) -> String {
         match &self.0.code {
             DeviceCode::Cpu(code) => {
@@ -422,8 +422,8 @@ impl Program {
         Ok(self.cuda("GPU architecture")?.arch())
     }
 
-    /// Where something went wrong, in the user's text: what went wrong in a function of the library that no line of theirs called went wrong
-    /// in the function called; nowhere, where that is not theirs either.
+    /// The place of a fault in the user's text. A fault in a function of the library that no line of the text called is placed at the
+    /// function called, and nowhere where that is not in the text either.
     fn own_span(&self, span: Span, called: &str) -> Span {
         if !span.file.is_common() {
             return span;
@@ -515,7 +515,7 @@ impl Kernel {
         self.program.report(&func.name, outcome, Vec::new())
     }
 
-    /// What it is compiled for.
+    /// The device it is compiled for.
     pub fn device(&self) -> Device {
         self.program.0.options.device
     }
@@ -531,7 +531,7 @@ impl Kernel {
     /// The C that the wide tier compiles for blocks of a shape.
     ///
     /// # Errors
-    /// Why there is none, as a sentence.
+    /// The reason that there is none, as a sentence.
     pub fn c_source(&self, block: impl Into<back::Dim3>) -> std::result::Result<String, String> {
         match &self.program.0.code {
             DeviceCode::Cpu(code) => code.wide_text(self.id, block.into()),
@@ -675,7 +675,7 @@ fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
     }
 }
 
-/// How a user of NumPy writes an element type: `np.float32`, `ml_dtypes.bfloat16`.
+/// The name of an element type as a user of NumPy writes it: `np.float32`, `ml_dtypes.bfloat16`.
 pub fn numpy_name(dtype: DType) -> String {
     match dtype {
         DType::Bool => "np.bool_".to_owned(),

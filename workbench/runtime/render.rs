@@ -36,7 +36,7 @@ pub fn fault(fault: &Fault) -> String {
     let snippet = Snippet::source(source).line_start(excerpt.line as usize).annotation(annotation);
     let report = [Level::ERROR.no_name().primary_title("").element(snippet)];
     let text = Renderer::plain().term_width(usize::MAX / 2).render(&report);
-    // What stands above the numbered line belongs to the renderer's own title.
+    // The lines above the numbered one belong to the renderer's own title.
     let number = excerpt.line.to_string();
     let lines: Vec<&str> = text.lines().skip_while(|l| !l.starts_with(&number)).map(str::trim_end).collect();
     format!("{heading}\n{} |\n{}", " ".repeat(number.len()), lines.join("\n"))

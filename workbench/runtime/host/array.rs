@@ -17,13 +17,13 @@ use crate::runtime::DType;
 /// Extents or strides.
 pub type Dims = SmallVec<[i64; 5]>;
 
-/// What an operation may answer with: an exception and its message.
+/// The answer of an operation, or an exception and its message.
 pub type Answer<T> = Result<T, (Exception, String)>;
 
 /// The device a tensor says it is on. Its memory is the host's either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceTag {
-    /// Whether it is `cuda`.
+    /// True for `cuda`, false for `cpu`.
     pub is_cuda: bool,
     /// Which one; -1: none said.
     pub index: i8,
@@ -48,15 +48,16 @@ impl std::fmt::Display for DeviceTag {
     }
 }
 
-/// Who owns memory that is lent to a call, so that results that are views of it are found again: any number of the caller's.
+/// The owner of memory that is lent to a call, so that results that are views of it are found again: any number of the
+/// caller's.
 pub type Lender = u32;
 
 thread_local! {
-    /// Whether new storage on this thread is address space alone, for calls of which only the shapes are wanted.
+    /// True while new storage on this thread is address space alone, for calls of which only the shapes are wanted.
     static HOLLOW: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What tensors hold that stand for others of their shape.
+/// The contents of tensors that stand for others of their shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
     /// Zeros.
@@ -106,7 +107,7 @@ pub struct Storage {
     sealed: Option<Arc<Storage>>,
     /// The mapping whose memory it is.
     map: Option<MmapMut>,
-    /// What keeps the memory, which is that of the notebook's.
+    /// The owner that keeps the memory, where it is the notebook's.
     owner: Option<Arc<dyn Any + Send + Sync>>,
     /// The calls of host code that it is lent to, once they have asked for an address.
     seen: Mutex<SmallVec<[Weak<HostMemory>; 1]>>,
@@ -117,7 +118,7 @@ unsafe impl Send for Storage {}
 // SAFETY: as above.
 unsafe impl Sync for Storage {}
 
-/// What storage is aligned to, as torch's is.
+/// The alignment of storage, the same as torch's.
 const ALIGN: usize = 64;
 
 impl Storage {
@@ -241,7 +242,7 @@ impl Storage {
         })
     }
 
-    /// Whether it ends with the running call.
+    /// True if the memory ends with the running call.
     pub fn is_borrowed(&self) -> bool {
         self.borrowed.is_some()
     }
@@ -261,12 +262,12 @@ impl Storage {
         self.lender
     }
 
-    /// What keeps it, when that is the notebook's.
+    /// The owner that keeps the memory, where it is the notebook's.
     pub fn owner(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.owner.as_ref().or_else(|| self.sealed.as_ref()?.owner())
     }
 
-    /// Whether it may be written.
+    /// True if it may be written.
     pub fn is_writable(&self) -> bool {
         self.writable
     }
@@ -332,7 +333,7 @@ pub fn contiguous_strides(shape: &[i64]) -> Dims {
     strides
 }
 
-/// How many elements a shape holds.
+/// The number of elements of a shape.
 ///
 /// # Errors
 /// `RuntimeError` for negative extents and for too many elements.
@@ -366,7 +367,7 @@ impl HostTensor {
     /// As [`HostTensor::new`].
     pub fn filled(dtype: DType, shape: &[i64], device: DeviceTag, fill: Fill) -> Answer<Self> {
         let made = HostTensor::new(dtype, shape, device, true)?;
-        // Of what is large the first pages will do.
+        // The first pages of a large tensor will do.
         let first = made.storage.bytes.min(HOLLOW_BYTES);
         if fill != Fill::Zeros {
             // SAFETY: the storage is its own, nobody else has seen it, and so many bytes are there.
@@ -448,12 +449,12 @@ impl HostTensor {
         &self.storage
     }
 
-    /// How many dimensions.
+    /// The number of dimensions.
     pub fn dim(&self) -> usize {
         self.shape.len()
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn numel(&self) -> i64 {
         self.shape.iter().product()
     }
@@ -467,7 +468,7 @@ impl HostTensor {
         self.storage.ptr.wrapping_offset((self.offset * self.dtype.size() as i64) as isize)
     }
 
-    /// Whether the elements lie one after the other in row-major order; extents of 1 have any stride.
+    /// True if the elements lie one after the other in row-major order; extents of 1 have any stride.
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         self.numel() == 0
@@ -478,7 +479,8 @@ impl HostTensor {
             })
     }
 
-    /// Whether every element of the memory between the first and the last is one of its own, in whatever order of dimensions.
+    /// True if the elements fill the memory from the first to the last without gaps or overlaps, in whatever order of
+    /// dimensions.
     pub fn is_dense(&self) -> bool {
         let mut order: Vec<usize> = (0..self.dim()).filter(|&d| self.shape[d] != 1).collect();
         order.sort_by_key(|&d| self.strides[d]);

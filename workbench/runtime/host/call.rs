@@ -34,16 +34,16 @@ use crate::source::{FileId, Span};
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
 
-/// How often a call that asks much of the run time asks the user whether it is to end.
+/// The interval at which a call that asks much of the run time asks the user whether it is to end.
 const POLL: Duration = Duration::from_millis(5);
 
-/// How many services of little work pass between two looks at the clock.
+/// The number of services of little work between two looks at the clock.
 const SERVICES: u32 = 256;
 
 /// Most warnings of a call.
 const MAX_WARNINGS: usize = 100;
 
-/// How a call of host code runs.
+/// The limits and modes of a call of host code.
 #[derive(Clone, Copy, Default)]
 pub struct Limits<'a> {
     /// The user's wish to end it.
@@ -67,7 +67,7 @@ impl Limits<'_> {
 pub(super) const VALUES: [&str; 9] =
     ["item", "is_nonzero", "nonzero", "masked_select", "equal", "allclose", "bincount", "unique", "repeat_interleave"];
 
-/// What is said of such an operation where only shapes are wanted.
+/// The message of such an operation where only shapes are wanted.
 pub(super) fn needs_values(what: &str) -> String {
     format!("`{what}` needs the values of a tensor, and only shapes are known: give a shape function")
 }
@@ -76,7 +76,7 @@ pub(super) fn needs_values(what: &str) -> String {
 /// where a gradient is recorded; what it gives, or why it could not, and what it printed and warned of.
 pub type Dispatcher = fn(&str, &str, Vec<Value>, Option<&[bool]>, Limits<'_>) -> (Answer<Dispatched>, Report);
 
-/// What a registered operator gave, and the record of its gradient where it has one and one was asked for.
+/// The result of a registered operator, and the record of its gradient where it has one and one was asked for.
 pub type Dispatched = (Value, Option<Recording>);
 
 static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
@@ -91,7 +91,7 @@ pub trait HostProgram: Send + Sync {
     /// Launches a kernel of the program.
     ///
     /// # Errors
-    /// Why it could not be launched.
+    /// The reason that it could not be launched.
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal>;
 
     /// Lets host code launch the kernel at an address with so many bytes of dynamic shared memory: CUDA's code.
@@ -100,25 +100,25 @@ pub trait HostProgram: Send + Sync {
     /// Runs the backward of a `Function` at an address, in a call that is made for it.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// The error that ended it.
     fn call_back(&self, call: &Call<'_>, back: i64, limits: Limits<'_>) -> Result<Report, Error>;
 }
 
-/// What a program has for each call of its host code.
+/// The state of a program that each call of its host code has.
 #[derive(Debug, Clone)]
 pub struct ProgramState {
-    /// What host code has left for later calls.
+    /// The notes that host code has left for later calls.
     pub notes: Arc<Notes>,
-    /// Whether kernels may touch what is the host's (`unified_memory`).
+    /// True if kernels may touch the host's own memory (`unified_memory`).
     pub is_unified: bool,
 }
 
-/// What host code runs on while one call of it lasts.
+/// The run time of one call of host code.
 pub struct Call<'p> {
     program: &'p dyn HostProgram,
     shared: ProgramState,
     limits: Limits<'p>,
-    /// How long it may take.
+    /// The time that the call may take.
     limit: Option<Duration>,
     /// When somebody was last asked whether it is to end; none: before the first time that it mattered.
     polled: Mutex<Option<Instant>>,
@@ -130,12 +130,12 @@ pub struct Call<'p> {
 /// An allocation of the text's.
 struct Allocated {
     layout: Layout,
-    /// How many bytes were asked for.
+    /// The number of bytes that were asked for.
     size: usize,
     source: Source,
 }
 
-/// What changes during a call.
+/// The state that changes during a call.
 pub(super) struct CallState {
     /// The stack of values.
     pub stack: Vec<Value>,
@@ -148,45 +148,45 @@ pub(super) struct CallState {
     blocks: HashMap<u64, Allocated>,
     /// Allocations that were freed while a tensor might lie in them: kept to the end.
     zombies: Vec<(u64, Layout)>,
-    /// Whether tensors were made of memory of the call.
+    /// True once tensors were made of memory of the call.
     has_blobs: bool,
-    /// Where the text is about to give memory back.
+    /// The place at which the text is about to give memory back.
     freeing: Option<Span>,
     /// The argument that is being taken.
     argument: Option<usize>,
-    /// What `TORCH_WARN` has said.
+    /// The warnings of `TORCH_WARN`.
     warnings: Vec<String>,
-    /// What operators that were called printed, and how much of it was dropped.
+    /// The output of operators that were called, and the number of records of it that were dropped.
     output: (Vec<PrintfRecord>, u64),
-    /// What registrations have left.
+    /// The functions that registrations have left.
     pub exports: Vec<Export>,
     /// And those of the dispatcher.
     pub library: Vec<LibraryEntry>,
     /// The objects of Python's C interface, where it is used.
     python: Option<Box<Python>>,
-    /// What is called, for messages.
+    /// The names of the function called and its parameters, for messages.
     names: Arc<Names>,
-    /// Where factories put tensors.
+    /// The device that factories put tensors on.
     pub device: DeviceTag,
     /// Launches that could not begin.
     refusals: Refusals,
-    /// What was wrong with the last call about memory that gave an error.
+    /// The reason for the error of the last call about memory that gave one.
     why: Option<String>,
-    /// What is said of the last error that a call of CUDA's runtime gave.
+    /// The message for the last error that a call of CUDA's runtime gave.
     told: Option<String>,
-    /// What was thrown and caught.
+    /// The exceptions thrown and caught.
     exceptions: Exceptions,
-    /// What Neuron's dialect knows.
+    /// The state of Neuron's dialect.
     neuron: Neuron,
-    /// What the program keeps between calls.
+    /// The notes that the program keeps between calls.
     notes: Arc<Notes>,
-    /// How many services there were.
+    /// The number of services so far.
     served: u32,
-    /// What is recorded for gradients.
+    /// The record for gradients.
     tape: Tape,
 }
 
-/// What is said where there is no memory for something.
+/// The exception where there is no memory for something.
 fn no_memory(what: &str) -> (Exception, String) {
     (Exception::Memory, format!("no memory for {what}"))
 }
@@ -196,9 +196,9 @@ fn raised((exception, detail): (Exception, String)) -> Raised {
 }
 
 impl<'p> Call<'p> {
-    /// What names of functions begin with that register others.
+    /// The beginning of the names of functions that register others.
     pub const REGISTER: &'static str = "__wb_entry_register";
-    /// What the name of the function begins with that computes the text's variables.
+    /// The beginning of the name of the function that computes the text's variables.
     pub const COMPUTE: &'static str = "__wb_entry_register_0";
     /// The function that calls a wrapper, by pointers to both.
     pub const ENTRY: &'static str = "__wb_entry_call";
@@ -218,7 +218,7 @@ impl<'p> Call<'p> {
         Call { program, shared, limits, limit, polled, memory, state }
     }
 
-    /// What `TORCH_WARN` has said so far.
+    /// The warnings of `TORCH_WARN` so far.
     pub fn warnings(&self) -> Vec<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).warnings.clone()
     }
@@ -235,12 +235,12 @@ impl<'p> Call<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).argument
     }
 
-    /// Whether the kernel has asked for the destination that its core has.
+    /// True if the kernel has asked for the destination that its core has.
     pub fn has_asked(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).neuron.has_asked
     }
 
-    /// Whether its time is up, or somebody wants it to end: the latter is asked every few milliseconds.
+    /// Ends the call if its time is up, or somebody wants it to end: the latter is asked every few milliseconds.
     fn poll(&self) -> Result<(), Raised> {
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             let detail =
@@ -271,7 +271,7 @@ impl<'p> Call<'p> {
         outcome.dropped += dropped;
     }
 
-    /// What is left when it is over: the values on the stack, and the registrations.
+    /// The values on the stack and the registrations that are left when the call is over.
     pub fn finish(self) -> (Vec<Value>, Vec<Export>, Vec<LibraryEntry>) {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stack = std::mem::take(&mut state.stack).into_iter().map(Value::kept).collect();
@@ -292,7 +292,7 @@ impl Host for Call<'_> {
     }
 
     fn service(&self, service: Service, operands: &[Word]) -> Result<Reply, Raised> {
-        // What takes long between two looks at the clock of the code itself.
+        // A service that may take long lies between two looks of the code itself at the clock.
         if matches!(service, Service::Op | Service::RunOp | Service::Alloc) {
             self.poll()?;
         }
@@ -398,7 +398,7 @@ impl CallState {
         }
     }
 
-    /// Why a value does not fit, as pybind11's callers want to read it.
+    /// The exception for a value that does not fit, in the words that pybind11's callers expect.
     fn misfit(&self, value: &Value, wanted: &str) -> (Exception, String) {
         let came = value.type_name();
         match self.argument {
@@ -485,7 +485,7 @@ impl CallState {
             }
             Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
             Service::Drop => self.pop().map(|_| Reply::Nothing),
-            // What pybind11 takes for one: all that has a truth value but texts and containers.
+            // Truth values are what pybind11 takes for them: all that has a truth value but texts and containers.
             Service::PopBool => match self.pop()?.number(true) {
                 Value::Bool(b) => int(b.into()),
                 Value::Int(i) => int((i != 0).into()),
@@ -507,7 +507,7 @@ impl CallState {
             Service::PopTensor => match self.pop()? {
                 Value::Tensor(tensor) => {
                     let handle = self.adopt(tensor)?;
-                    // Who calls holds his arguments until the call ends, whatever becomes of the parameter.
+                    // A caller holds its arguments until the call ends, whatever becomes of the parameter.
                     if self.argument.is_some()
                         && let Some(Some((_, holders))) = self.tensors.get_mut(handle as usize - 1)
                     {
@@ -558,7 +558,7 @@ impl CallState {
                 Ok(Reply::Nothing)
             }
             Service::Op => {
-                // What is taken next is its result, not an argument.
+                // The value taken next is its result, not an argument.
                 self.argument = None;
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;

@@ -11,20 +11,20 @@ use crate::back::{Exception, FaultKind, RawFault};
 /// since the call ends (2), classes of the standard library's that Python has no other for (3 to 5), Python's own (6), and casts of pybind11's (7).
 pub const WHOSE: i64 = 16;
 
-/// What Python raised, which pybind11 knows as one class.
+/// The numbers of exceptions that Python raised, which pybind11 knows as one class.
 pub const PYTHON: i64 = 6 * WHOSE;
 
-/// What ends the call, whoever would catch it.
+/// The number of an exception that ends the call, whoever would catch it.
 pub const ENDS: i64 = 2 * WHOSE;
 
 /// The object of an exception.
 #[derive(Debug, Clone)]
 pub struct Object {
-    /// Where it is.
+    /// Its address.
     pub at: u64,
     /// The address of the function that destroys it.
     pub destroyer: u64,
-    /// What it may be caught as: a line each, the offset of that base and its key.
+    /// The types it may be caught as: a line each, the offset of that base and its key.
     pub types: String,
 }
 
@@ -32,19 +32,19 @@ pub struct Object {
 struct Thrown {
     fault: RawFault,
     object: Option<Object>,
-    /// What it was raised by.
+    /// The number that it was raised with.
     number: Option<i64>,
 }
 
 /// The exceptions of a call.
 #[derive(Debug, Default)]
 pub struct Exceptions {
-    /// What is raised next has that.
+    /// The object of the next exception raised.
     next: Option<Object>,
     number: Option<i64>,
     flying: Vec<Thrown>,
     handled: Vec<Thrown>,
-    /// What destroys the object of the last whose handler was done.
+    /// The destroyer of the last object whose handler was done.
     destroyer: u64,
 }
 
@@ -53,7 +53,7 @@ fn nothing(what: &str) -> (Exception, String) {
 }
 
 impl Exceptions {
-    /// What is raised next has that object.
+    /// Gives the next exception raised its object.
     pub fn throw(&mut self, object: Object) {
         self.next = Some(object);
     }
@@ -80,7 +80,7 @@ impl Exceptions {
         }
     }
 
-    /// What the one in flight was raised by; -1 where it has an object.
+    /// The number that the one in flight was raised with; -1 where it has an object.
     pub fn kind(&self) -> i64 {
         match self.flying.last() {
             Some(Thrown { object: None, number: Some(number), .. }) => *number,
@@ -121,7 +121,7 @@ impl Exceptions {
         object.at
     }
 
-    /// What destroys that object.
+    /// The destroyer of that object.
     pub fn destroyer(&self) -> u64 {
         self.destroyer
     }

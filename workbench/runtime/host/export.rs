@@ -1,11 +1,11 @@
-//! What a text offers to the notebook.
+//! Exports: what a text offers to the notebook.
 
 use std::sync::Arc;
 
 use super::array::DeviceTag;
 use super::value::Value;
 
-/// How a function was registered.
+/// The way a function was registered.
 #[derive(Debug, Clone)]
 pub enum Registration {
     /// `m.def` in a `PYBIND11_MODULE`.
@@ -21,12 +21,12 @@ pub enum Registration {
     Library(String),
 }
 
-/// What one line of a `TORCH_LIBRARY` registers.
+/// The registration of one line of a `TORCH_LIBRARY`.
 #[derive(Debug, Clone)]
 pub struct LibraryEntry {
     /// The namespace, `lab` of `lab::muladd`.
     pub namespace: String,
-    /// What it says.
+    /// The content of the line.
     pub what: LibraryLine,
     /// The implementation, where it gives one.
     pub function: Option<Export>,
@@ -34,7 +34,7 @@ pub struct LibraryEntry {
     pub inferred: Option<Inferred>,
 }
 
-/// What a line of a `TORCH_LIBRARY` says.
+/// The content of a line of a `TORCH_LIBRARY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LibraryLine {
     /// `m.def`: a schema, or a name alone.
@@ -54,9 +54,9 @@ pub enum LibraryLine {
 /// The schema of a C++ function: types as schemas write them; one that torch does not take begins with `!`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inferred {
-    /// Of the arguments.
+    /// The types of the arguments.
     pub args: Vec<String>,
-    /// Of the results.
+    /// The types of the results.
     pub returns: Vec<String>,
 }
 
@@ -89,13 +89,13 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// How many parameters there are, and which are objects, out of what a registration pushes.
+    /// The number of parameters, and which are objects, out of the word that a registration pushes.
     pub(super) fn of_word(word: i64) -> (usize, Self) {
         let has = |bit: i64| word >> 32 & bit != 0;
         ((word & 0xffff_ffff) as usize, Objects { args: has(1), keywords: has(2), others: has(4) })
     }
 
-    /// Whether any is.
+    /// True if any parameter is an object.
     pub fn any(self) -> bool {
         self != Objects::default()
     }
@@ -106,26 +106,26 @@ impl Objects {
 pub struct Export {
     /// Its name there.
     pub name: String,
-    /// How it was registered.
+    /// The way it was registered.
     pub registration: Registration,
     /// The text given for it.
     pub doc: String,
     /// Names and defaults of its arguments, where `py::arg` gives them.
     pub arguments: Vec<(String, Option<Value>)>,
-    /// How many of them may be given without their names, where `py::kw_only()` says so.
+    /// The number of them that may be given without their names, where `py::kw_only()` says so.
     pub positional: Option<usize>,
-    /// How many arguments it takes.
+    /// The number of arguments it takes.
     pub arity: usize,
     /// Which of them are Python objects to it.
     pub objects: Objects,
     /// Pointers to functions: what takes arguments and hands back the result, and the function itself.
     pub(super) wrapper: i64,
     pub(super) function: i64,
-    /// What messages call it and its parameters.
+    /// The names of it and its parameters in messages.
     pub(in crate::runtime) names: Arc<Names>,
 }
 
-/// What messages call a function and its parameters.
+/// The names of a function and its parameters in messages.
 #[derive(Debug, Default)]
 pub struct Names {
     /// The function.
@@ -135,7 +135,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Of a function of which no parameter is known.
+    /// The names of a function of which no parameter is known.
     pub fn of(function: &str) -> Self {
         Names { function: function.to_owned(), parameters: Vec::new() }
     }
@@ -168,7 +168,8 @@ impl Export {
         if is_cuda { DeviceTag::CUDA } else { DeviceTag::CPU }
     }
 
-    /// Why a method of Python's C interface is not called with so many arguments, and so many with names.
+    /// The reason that a method of Python's C interface is not called with so many arguments, and so many with names;
+    /// `None` where it is.
     pub(in crate::runtime) fn refusal(&self, positional: usize, named: usize) -> Option<String> {
         let Registration::Python(flags) = self.registration else { return None };
         let name = &self.name;

@@ -1,4 +1,4 @@
-//! What is said where an operation of the run time's own is not given what its row (`ir/host_op.rs`) says.
+//! The message where an operation of the run time's own is not given what its row (`ir/host_op.rs`) says.
 
 use super::array::Answer;
 use super::value::Value;
@@ -6,7 +6,7 @@ use crate::back::Exception;
 use crate::ir::HostOp;
 use crate::ir::host_op::Operand;
 
-/// What a value of that kind is called, by Python's names.
+/// The name of a kind of value, after Python's.
 fn name_of(operand: Operand) -> &'static str {
     match operand {
         Operand::Any => "anything",

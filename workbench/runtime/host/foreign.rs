@@ -45,13 +45,13 @@ pub trait ForeignObject: Debug + Send + Sync {
     fn show(&self, repr: bool) -> Answer<String>;
     /// `object == other`
     fn equals(&self, other: &Value) -> Answer<bool>;
-    /// Whether it can be called.
+    /// True if it can be called.
     fn is_callable(&self) -> bool;
     /// The language's own handle of it, for who made it.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// What imports a module of the notebook's language.
+/// The function that imports a module of the notebook's language.
 static IMPORTER: OnceLock<fn(&str) -> Answer<Value>> = OnceLock::new();
 
 /// Says what imports modules.
@@ -62,7 +62,7 @@ pub fn set_importer(importer: fn(&str) -> Answer<Value>) {
 /// A module of the notebook's language.
 ///
 /// # Errors
-/// What the import raised; `ImportError` where the notebook's language is none that has modules.
+/// The exception of the import; `ImportError` where the notebook's language has no modules.
 pub fn import(name: &str) -> Answer<Value> {
     match IMPORTER.get() {
         Some(importer) => importer(name),
@@ -75,7 +75,7 @@ pub fn import(name: &str) -> Answer<Value> {
 pub struct Foreign(Arc<dyn ForeignObject>);
 
 impl Foreign {
-    /// Of an object.
+    /// A foreign value for an object.
     pub fn new(object: impl ForeignObject + 'static) -> Self {
         Foreign(Arc::new(object))
     }

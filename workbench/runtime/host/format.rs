@@ -13,7 +13,7 @@ fn wrong<T>(message: String) -> Answer<T> {
     Err((Exception::Runtime, message))
 }
 
-/// What `snprintf` writes.
+/// The text that `snprintf` writes.
 pub(super) fn c(format: &str, args: &[Value]) -> Answer<String> {
     written(format, &mut args.iter())
 }
@@ -62,7 +62,8 @@ fn argument(conversion: &Conversion, written: &str, value: &Value) -> Answer<Pri
     })
 }
 
-/// What `PyErr_Format` and `PyUnicode_FromFormat` write; `shown` gives the text of an object for `%R`, `%S` and their like.
+/// The text that `PyErr_Format` and `PyUnicode_FromFormat` write; `shown` gives the text of an object for `%R`, `%S` and
+/// their like.
 pub(super) fn python(
     format: &str,
     args: &[Value],

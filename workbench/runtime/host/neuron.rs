@@ -21,18 +21,18 @@ const COHERENT: i64 = 0;
 pub struct Core {
     /// Its number.
     pub id: u32,
-    /// How many there are.
+    /// The number of cores.
     pub count: u32,
-    /// What `get_dst_tensor()` gives; none where results are several.
+    /// The tensor that `get_dst_tensor()` gives; none where results are several.
     pub destination: Option<HostTensor>,
 }
 
-/// What a call knows of it.
+/// The state of a call in Neuron's dialect.
 #[derive(Default)]
 pub(super) struct Neuron {
     /// The core, where the call is one of Neuron's.
     pub core: Option<Core>,
-    /// Whether the kernel asked for the destination.
+    /// True once the kernel has asked for the destination.
     pub has_asked: bool,
     used: i64,
     held: HashMap<i64, i64>,
@@ -45,7 +45,7 @@ fn wrong<T>(message: impl Into<String>) -> Answer<T> {
     Err((Exception::Runtime, message.into()))
 }
 
-/// Where a tensor's memory begins.
+/// The first address of a tensor's memory.
 fn place(tensor: &HostTensor) -> usize {
     tensor.storage().ptr() as usize
 }

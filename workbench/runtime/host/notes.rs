@@ -1,5 +1,5 @@
-//! What host code leaves with its program: descriptors of operators, kernels by their names. Memory ends with a call; numbers and texts
-//! under a key do not.
+//! Notes that host code leaves with its program: descriptors of operators, kernels by their names. Memory ends with a call; numbers and
+//! texts under a key do not.
 //!
 //! Gaudi's descriptors (`library/gaudi.cuh`, `gaudi_tensorflow.cuh`) are kept like that. `registrations::gaudi_text` writes what makes the
 //! kernels of such a text known; a kernel's parameters are bound by a template from its type.

@@ -28,7 +28,7 @@ impl Refusals {
         }
     }
 
-    /// What ends the call.
+    /// The fault that ends the call, if there is one.
     pub fn take(&mut self) -> Option<RawFault> {
         self.untold.take()
     }

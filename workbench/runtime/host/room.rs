@@ -1,7 +1,7 @@
 //! Room: memory whose size the user decides is asked for here before it is taken, so that there being none is an exception.
 //!
-//! What is large is asked for by its size. What is small is counted, and from time to time it is asked whether as much as all
-//! that is taken until the next time would be there.
+//! Large memory is asked for by its size. Small memory is counted, and from time to time the system is asked for as much as
+//! all that may be taken until the next time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ const BETWEEN: usize = SLACK / 4;
 /// Bytes that the process has taken since the last look.
 static TAKEN: AtomicUsize = AtomicUsize::new(BETWEEN);
 
-/// Whether so many bytes are there.
+/// True if there is memory for so many bytes.
 pub fn has(bytes: usize) -> bool {
     if bytes < BETWEEN && TAKEN.fetch_add(bytes, Ordering::Relaxed) < BETWEEN - bytes {
         return true;
@@ -26,7 +26,7 @@ pub fn has(bytes: usize) -> bool {
     is_there
 }
 
-/// Whether so many elements are there.
+/// True if there is memory for so many elements.
 pub fn has_elements<T>(count: usize) -> bool {
     count.checked_mul(size_of::<T>()).is_some_and(has)
 }

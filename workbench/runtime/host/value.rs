@@ -1,4 +1,4 @@
-//! What passes between the notebook, host code and tensor operations.
+//! Values that pass between the notebook, host code and tensor operations.
 
 use super::array::{DeviceTag, HostTensor};
 use super::foreign::Foreign;
@@ -73,7 +73,7 @@ impl Value {
         }
     }
 
-    /// Whether two results have the same shapes and types; other values must be the same.
+    /// True if two results have the same shapes and types; values other than tensors must be the same.
     pub fn is_alike(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Tensor(a), Value::Tensor(b)) => a.dtype() == b.dtype() && a.shape() == b.shape(),
@@ -123,7 +123,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a tensor, or holds one.
+    /// True if it is a tensor, or holds one.
     pub fn has_tensor(&self) -> bool {
         match self {
             Value::Tensor(_) => true,
@@ -133,7 +133,7 @@ impl Value {
         }
     }
 
-    /// Whether pybind11 takes it for an object of that type of Python's.
+    /// True if pybind11 takes it for an object of that type of Python's.
     pub fn is_object_of(&self, name: &str) -> bool {
         match (name, self) {
             ("object", _) => true,
@@ -147,7 +147,7 @@ impl Value {
         }
     }
 
-    /// What messages call it: Python's name of the type.
+    /// The name of its type in messages: Python's.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::None => "None",
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_streams_write_them() {
-        // What `std::cout << x` gives for each.
+        // The text that `std::cout << x` gives for each.
         for (x, text) in [
             (0.5, "0.5"),
             (1.0, "1"),

@@ -17,7 +17,7 @@ use crate::back::cpu::Raised;
 /// Elements between two looks at the clock: a millisecond of what is slow.
 pub const PERIOD: usize = 1 << 14;
 
-/// What says why a call is to end.
+/// A function that says why a call is to end, once it is.
 type Ask<'a> = dyn Fn() -> Result<(), Raised> + 'a;
 
 thread_local! {
@@ -25,7 +25,7 @@ thread_local! {
     static ASK: Cell<Option<NonNull<Ask<'static>>>> = const { Cell::new(None) };
 }
 
-/// Why an operation ends before it is done.
+/// The reason that an operation ends before it is done.
 enum Stop {
     /// Its call is to end.
     Raised(Raised),
@@ -85,7 +85,7 @@ pub fn fill(memory: &mut [MaybeUninit<u8>], byte: u8) {
 /// Runs what works, which `ask` is asked about every few thousand elements.
 ///
 /// # Errors
-/// What `ask` says.
+/// The error that `ask` gives.
 pub fn watched<R>(ask: &Ask<'_>, work: impl FnOnce() -> R) -> Result<R, Raised> {
     /// Sets what was asked before.
     struct Restore(Option<NonNull<Ask<'static>>>);

@@ -31,7 +31,7 @@ impl CallState {
             Chapter::Time => run_time(op, &args, limits.shapes_only),
             Chapter::Refusal => {
                 if let (HostOp::Failed, [Value::Int(code)]) = (op, args.as_slice()) {
-                    // What a service has said of it, or CUDA's words.
+                    // The reason that a service has given, or CUDA's words.
                     self.told = Some(self.why.take().unwrap_or_else(|| memory::words(*code)));
                 }
                 self.refusals.run(op, &args)
@@ -69,7 +69,7 @@ impl CallState {
         answer
     }
 
-    /// What a text registers.
+    /// Runs a registration of the text.
     fn run_registration(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
         match (op, args) {
             (HostOp::Define, _) => self.define(op, args),
@@ -254,13 +254,13 @@ mod tests {
     use crate::ir::host_op::Operand;
     use crate::runtime::DType;
 
-    /// What an operation that is given such values says.
+    /// The answer of an operation that is given such values.
     fn answer(op: HostOp, args: Vec<Value>) -> Answer<Value> {
         let mut state = CallState::new(Arc::new(Notes::default()), Arc::default(), Vec::new(), DeviceTag::CPU, false);
         state.run_op(op, args, None, Limits::default())
     }
 
-    /// Whether it is that the operation does not take such values.
+    /// True if the answer is that the operation does not take such values.
     fn is_unfit(answer: &Answer<Value>, op: HostOp) -> bool {
         let begin = format!("the operation `{}` takes (", op.name());
         matches!(answer, Err((_, message)) if message.starts_with(&begin))

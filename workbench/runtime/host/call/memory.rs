@@ -40,7 +40,7 @@ pub(super) fn words(code: i64) -> String {
     format!("{words} (CUDA's error {code})")
 }
 
-/// How many bytes are copied between two looks at the clock.
+/// The number of bytes copied between two looks at the clock.
 const CHUNK: usize = 16 << 20;
 
 /// Which sides a copy goes from and to, by its `cudaMemcpyKind`; `cudaMemcpyDefault` asks the pointers.
@@ -64,7 +64,7 @@ fn named(side: Side) -> &'static str {
     }
 }
 
-/// Why so many bytes cannot be read or written, where they cannot.
+/// Checks that so many bytes can be read or written, and says why where they cannot.
 fn check(lent: Lent, bytes: usize, writes: bool) -> Result<(), Raised> {
     let verb = if writes { "writes" } else { "reads" };
     let s = if bytes == 1 { "" } else { "s" };
@@ -135,7 +135,7 @@ impl Call<'_> {
         }
         check(from, size, false)?;
         check(to, size, true)?;
-        // Where the two overlap a part would be read after it was written.
+        // A copy in chunks would read a part after it was written where the two overlap.
         let apart = (to.ptr as usize).abs_diff(from.ptr as usize) >= size;
         let chunk = if apart { CHUNK } else { size };
         for at in (0..size).step_by(chunk) {

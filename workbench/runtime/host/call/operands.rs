@@ -1,4 +1,4 @@
-//! What a service is given.
+//! Operands of a service.
 
 use super::super::array::Answer;
 use super::super::exceptions::Object;

@@ -21,7 +21,7 @@ pub struct Recording {
     memory: Arc<HostMemory>,
     state: Mutex<Option<Box<CallState>>>,
     inputs: usize,
-    /// What made the tensors of the result, in order, and after them those that it wrote.
+    /// The makers of the result's tensors, in order, and after them those of arguments that it wrote.
     outputs: Vec<Option<Edge>>,
     metas: Vec<Meta>,
     /// For each tensor of the result the argument that it is, where it is one as it was.
@@ -32,7 +32,7 @@ pub struct Recording {
     pub reads_inputs: Vec<bool>,
     /// For each tensor of the result the same.
     pub reads_outputs: Vec<bool>,
-    /// Whether it drew random numbers.
+    /// True if it drew random numbers.
     pub is_random: bool,
 }
 
@@ -71,12 +71,12 @@ impl<'p> Call<'p> {
             _ => None,
         };
         let variables = &tape.variables;
-        // What was told to require grad is no other than it was.
+        // An argument that was told to require grad is no other than it was.
         let is_leaf = |edge: &Option<Edge>| edge.is_some_and(|(node, _)| matches!(tape.nodes[node].what, What::Leaf));
         let is_other = |v: &Variable, i: usize| is_input(&v.edge) != Some(i) && v.edge.is_some() && !is_leaf(&v.edge);
         let changed = |v: &Variable| v.input.filter(|i| is_other(v, *i));
         let dirty: Vec<usize> = variables.iter().filter_map(changed).collect();
-        // Of a view of an argument the gradient is recorded; the argument itself is it.
+        // A view of an argument has its gradient recorded; the argument itself is an alias.
         let aliases = made.iter().zip(&outputs).map(|(t, edge)| {
             let at = is_input(edge).or_else(|| tape.variable(t).and_then(|v| v.input))?;
             let fits = given.get(at).is_some_and(|g| is_same_view(g, t));
@@ -153,7 +153,7 @@ fn add(coming: &mut Coming, edge: Edge, grad: HostTensor) -> Result<(), Error> {
 }
 
 impl Recording {
-    /// Whether a gradient goes through each tensor of the result, and after them those of arguments that it wrote.
+    /// True for each tensor of the result that a gradient goes through, and after them for each argument that it wrote.
     pub fn differentiable(&self) -> Vec<bool> {
         self.outputs.iter().map(Option::is_some).collect()
     }

@@ -28,7 +28,7 @@ use crate::runtime::DType;
 /// A node of the tape and one of its results.
 pub(super) type Edge = (usize, usize);
 
-/// What a gradient of a tensor looks like.
+/// The type, shape and device of a tensor's gradient.
 #[derive(Clone)]
 pub(super) struct Meta {
     pub(super) dtype: DType,
@@ -42,7 +42,7 @@ impl Meta {
     }
 }
 
-/// What made a tensor.
+/// The maker of a tensor.
 pub(super) enum What {
     /// It is an argument, by its place among the tensors of all.
     Input(usize),
@@ -65,7 +65,7 @@ pub(super) enum What {
 
 pub(super) struct Node {
     pub(super) what: What,
-    /// What made its tensors, in order.
+    /// The makers of its tensors, in order.
     pub(super) inputs: Vec<Option<Edge>>,
     pub(super) input_metas: Vec<Option<Meta>>,
     pub(super) results: Vec<Meta>,
@@ -73,7 +73,7 @@ pub(super) struct Node {
     pub(super) saved: Vec<(usize, u32)>,
 }
 
-/// What is known of a number.
+/// The facts about a tensor with a number.
 #[derive(Clone)]
 pub(super) struct Variable {
     pub(super) edge: Option<Edge>,
@@ -81,13 +81,13 @@ pub(super) struct Variable {
     pub(super) base: u32,
     pub(super) meta: Meta,
     pub(super) place: ElementPlaces,
-    /// How often a recorded operation had written its memory.
+    /// The number of times that a recorded operation had written its memory.
     pub(super) version: u32,
     /// Which argument it is.
     pub(super) input: Option<usize>,
 }
 
-/// How often memory was written: by operations, and by those that were recorded.
+/// The number of times that memory was written: by operations, and by those that were recorded.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Written {
     pub(super) any: u32,
@@ -103,7 +103,7 @@ pub(super) struct Pending {
 
 /// The tape of a call.
 pub(super) struct Tape {
-    /// Whether anything is recorded.
+    /// True while anything is recorded.
     pub(super) on: bool,
     pub(super) grad_mode: bool,
     pub(super) below: bool,
@@ -116,7 +116,7 @@ pub(super) struct Tape {
     pub(super) context: u64,
 }
 
-/// Where a tensor's memory begins.
+/// The first address of a tensor's memory.
 pub(super) fn memory_of(tensor: &HostTensor) -> usize {
     tensor.storage().ptr() as usize
 }
@@ -156,7 +156,7 @@ pub(super) fn runtime<T>(message: String) -> Answer<T> {
     Err((Exception::Runtime, message))
 }
 
-/// Whether two tensors are the same elements at the same places.
+/// True if two tensors are the same elements at the same places.
 pub(super) fn is_same_view(a: &HostTensor, b: &HostTensor) -> bool {
     memory_of(a) == memory_of(b)
         && a.offset() == b.offset()
@@ -230,7 +230,7 @@ impl Tape {
         self.variables.get((tensor.variable() as usize).checked_sub(1)?)
     }
 
-    /// What made a tensor.
+    /// The edge to a tensor's maker.
     fn edge(&mut self, tensor: &HostTensor) -> Answer<Option<Edge>> {
         if !self.on {
             return Ok(None);
@@ -305,7 +305,7 @@ impl Tape {
         *args = numbered.collect();
     }
 
-    /// What an operator gave that was called with tensors that require grad.
+    /// Notes the result of an operator that was called with tensors that require grad.
     pub(super) fn note_operator(
         &mut self,
         name: &str,
@@ -341,7 +341,7 @@ impl Tape {
         }))
     }
 
-    /// How many `Function`s are in their forward.
+    /// The number of `Function`s that are in their forward.
     pub(super) fn depth(&self) -> i64 {
         self.pending.len() as i64
     }
@@ -536,7 +536,7 @@ impl Tape {
         (root.edge, root.version) = (Some((made, 0)), now);
     }
 
-    /// What an operation's derivative reads of its tensors, as it is now.
+    /// The memory that an operation's derivative reads of its tensors, with the number of writes to it so far.
     fn contents(&self, args: &[Value], reads: &Reads) -> Vec<(usize, u32)> {
         let tensors = tensors_of(args);
         tensors.iter().zip(&reads.tensors).filter(|(_, reads)| **reads).map(|(t, _)| self.content(t)).collect()
@@ -554,7 +554,7 @@ impl Tape {
         let given: Vec<HostTensor> = tensors_of(&args).into_iter().cloned().collect();
         let given: Vec<&HostTensor> = given.iter().collect();
         let results: Vec<HostTensor> = tensors_of([&made]).into_iter().cloned().collect();
-        // What gives its very argument makes nothing.
+        // An operation that gives back its very argument makes nothing.
         if results.iter().all(|t| t.variable() != 0 || !t.dtype().is_float()) {
             return made;
         }
@@ -584,7 +584,7 @@ impl CallState {
             (Some(plain), Some(Value::Tensor(target))) => Some((plain, target.clone())),
             _ => None,
         };
-        // What is written in place has another maker even where that has no gradient.
+        // A tensor that is written in place has another maker even where that has no gradient.
         let wants = self.tape.is_live() && (in_place.is_some() || !gradients::is_constant(name));
         let edges = if wants { self.tape.edges(&tensors_of(&args))? } else { Vec::new() };
         if !edges.iter().any(Option::is_some) {
@@ -609,7 +609,7 @@ impl CallState {
             let saved = self.tape.contents(&args, &reads);
             return Ok(self.tape.note_operation(name, args, edges, made, (saved, reads)));
         };
-        // What the gradient reads of the target is what it was.
+        // The gradient reads the target as it was before.
         let mut before = args.clone();
         if reads.tensors.first() == Some(&true) {
             before[0] = ops::run("clone", vec![Value::Tensor(target.clone())], self.device)?;

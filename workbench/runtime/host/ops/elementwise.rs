@@ -159,7 +159,7 @@ pub(super) fn zip<T: Copy, U: Copy>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, 
 /// A tensor or number in an element type.
 fn brought(value: &Value, dtype: DType, args: &Args<'_>) -> Answer<Wide> {
     let a = wide(value, args)?;
-    // What a tensor of the type holds is there already.
+    // The elements of a tensor of this type need no conversion.
     Ok(if matches!(value, Value::Tensor(t) if t.dtype() == dtype) { a } else { a.brought(dtype) })
 }
 
@@ -266,7 +266,7 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float32 };
         let step = operand::step(dtype);
         let f = |v: f64| match args.name {
-            // Of two steps, each rounded to the type itself.
+            // The root and its reciprocal are two steps, each rounded to the type itself.
             "rsqrt" => 1.0 / operand::rounded(dtype)(step(v.sqrt())),
             "deg2rad" => v * step(std::f64::consts::PI / 180.0),
             "rad2deg" => v * step(180.0 / std::f64::consts::PI),
@@ -357,7 +357,7 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         };
         return made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor);
     }
-    // Of two tensors of 16-bit floats the quotient is rounded before it is cut.
+    // The quotient of two tensors of 16-bit floats is rounded before it is cut.
     let quotient = if second == dtype { operand::rounded(dtype) } else { step };
     let divides = |i: &ArrayD<i64>| sweep::counted(i).any(|v| *v == 0);
     if let ("floor_divide" | "trunc_divide" | "remainder" | "fmod", Wide::Int(i)) = (name, &b)
@@ -404,7 +404,7 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor)
 }
 
-/// What the second operand of a sum is multiplied with, where that is not 1; the opposite for a difference.
+/// The factor of the second operand of a sum, where that is not 1; its negative for a difference.
 fn factor(alpha: &Value, opposite: bool, dtype: DType) -> Answer<Option<Wide>> {
     let fail = |message: &str| Err((Exception::Runtime, message.to_owned()));
     let alpha = match alpha {
@@ -452,7 +452,7 @@ fn integer_power(x: i64, y: i64) -> i64 {
 /// A power by a number: torch takes roots and products for the common ones.
 fn power_of_number(a: Wide, b: Wide, dtype: DType) -> Answer<Wide> {
     let step = operand::step(dtype);
-    // Of `c10::Half` it takes no roots.
+    // No roots are taken of `c10::Half`.
     let roots = dtype != DType::Float16;
     let power = match &b {
         Wide::Float(b) => b.iter().next().copied().unwrap_or(0.0),
@@ -592,7 +592,7 @@ fn random(args: &mut Args<'_>) -> Answer<Value> {
     Wide::Float(sweep::placed(&shape, |_| next())).tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 
-/// Of elements side by side the first ones where a truth value says so, else the second ones.
+/// The first ones of elements side by side where a truth value says so, else the second ones.
 fn chosen<T: Copy>(cond: ArrayViewD<'_, i64>, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>) -> ArrayD<T> {
     let mut made = sweep::owned(b);
     Zip::from(&mut made).and(cond).and(a).sweep(|(to, c, x)| {

@@ -246,7 +246,7 @@ pub mod random {
         (next() >> 40) as f64 / (1u64 << 24) as f64
     }
 
-    /// Of the normal distribution (Box and Muller, 1958).
+    /// A number of the normal distribution (Box and Muller, 1958).
     pub fn normal() -> f64 {
         let u = ((next() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         let v = (next() >> 11) as f64 / (1u64 << 53) as f64;

@@ -75,8 +75,8 @@ fn tensors_in(value: &Value) -> Vec<&HostTensor> {
     }
 }
 
-/// Whether there is memory to compute with all of these at once: a view may have far more elements than memory, and what an operation makes
-/// on its way is as wide as a word for each element, of operands and of what they broadcast to.
+/// Checks that there is memory to compute with all of these at once: a view may have far more elements than memory, and the values that an
+/// operation makes on its way take a word for each element, of the operands and of the shape they broadcast to.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -112,7 +112,7 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
     }
 }
 
-/// Whether elements of so many could be computed with at all.
+/// Checks that there is memory to compute with a tensor of this shape at all.
 ///
 /// # Errors
 /// `MemoryError`.

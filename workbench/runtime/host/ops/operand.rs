@@ -115,7 +115,7 @@ fn largest(dtype: DType) -> f64 {
     }
 }
 
-/// Whether a number is outside a type (`c10::overflows`): a negative integer wraps into an unsigned type, as far as its size does.
+/// True if a number is outside a type (`c10::overflows`): a negative integer wraps into an unsigned type, as far as its size does.
 fn overflows(value: &Wide, dtype: DType) -> bool {
     if dtype == DType::Bool {
         return false;
@@ -132,7 +132,7 @@ fn overflows(value: &Wide, dtype: DType) -> bool {
     }
 }
 
-/// What torch's message calls an element type.
+/// The name of an element type in torch's message.
 pub fn type_name(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn numbers_outside_a_type_are_told_of() {
         use DType::*;
-        // What `torch.full((), value, dtype=..)` raises for, and what it does not.
+        // Numbers that `torch.full((), value, dtype=..)` raises for, and numbers that it takes.
         for (value, dtype, outside) in [
             (Value::Int(255), UInt8, false),
             (Value::Int(256), UInt8, true),

@@ -50,7 +50,7 @@ pub fn promote(a: DType, b: DType) -> DType {
     }
 }
 
-/// How much an operand's type counts.
+/// The weight of an operand's type in promotion: the number of its group, and the type.
 fn priority(value: &Value) -> Option<(usize, DType)> {
     Some(match value {
         Value::Tensor(t) if t.dim() > 0 => (2, t.dtype()),
@@ -73,7 +73,7 @@ pub fn result_type(operands: &[&Value]) -> DType {
     for lower in [found[1], found[0]] {
         result = match (result, lower) {
             (None, lower) => lower,
-            // What counts less only lifts the category.
+            // A type of a lower group only lifts the category.
             (Some(high), Some(low)) if category(low) > category(high) => Some(promote(high, low)),
             (high, _) => high,
         };
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn types_promote_as_torchs_do() {
         use DType::*;
-        // What `torch.promote_types` gives.
+        // Results of `torch.promote_types`.
         for (a, b, both) in [
             (UInt8, Int8, Int16),
             (Int32, Int64, Int64),

@@ -1,4 +1,4 @@
-//! What places elements where indices say.
+//! Operations that place elements where indices say.
 
 use ndarray::{ArrayD, Axis, IxDyn};
 
@@ -74,7 +74,7 @@ fn scatter(args: &mut Args<'_>) -> Answer<Value> {
     shaped(made, &x, x.dtype()).map(Value::Tensor)
 }
 
-/// Whether all indices are within the dimension's extent.
+/// Checks that all indices are within the dimension's extent.
 ///
 /// # Errors
 /// `RuntimeError` for one that is not.
@@ -85,7 +85,7 @@ fn check(index: &ArrayD<i64>, at: usize, extents: &[i64]) -> Answer<()> {
     Ok(())
 }
 
-/// Where each element of the indices comes from and goes to.
+/// The source and the target place of each element of the indices.
 fn moves(index: &ArrayD<i64>, at: usize) -> impl Iterator<Item = (IxDyn, IxDyn)> {
     sweep::counted(index.indexed_iter()).map(move |(from, i)| {
         let mut to = from.clone();

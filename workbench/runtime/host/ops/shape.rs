@@ -583,7 +583,7 @@ fn unfold(args: &mut Args<'_>) -> Answer<HostTensor> {
     Ok(x.viewed(shape, strides, x.offset()))
 }
 
-/// Whether a view stays within a storage of so many elements.
+/// True if a view stays within a storage of so many elements.
 fn stays_within(shape: &[i64], strides: &[i64], offset: i64, elements: i64) -> bool {
     let last = shape.iter().zip(strides).try_fold(offset, |at, (n, s)| {
         if *s < 0 {

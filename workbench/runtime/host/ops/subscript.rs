@@ -20,12 +20,12 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
 /// Extents, and what says for each place in them another one.
 type Picked<F> = (Vec<usize>, F);
 
-/// What a list of subscripts means: a view of the tensor, and indices into some of the view's dimensions.
+/// The meaning of a list of subscripts: a view of the tensor, and indices into some of the view's dimensions.
 struct Subscript {
     view: HostTensor,
     /// A dimension of the view, and the index into it.
     picks: Vec<(usize, ArrayD<i64>)>,
-    /// Whether the only tensor in it is a mask.
+    /// True if the only tensor among the subscripts is a mask.
     is_mask: bool,
 }
 

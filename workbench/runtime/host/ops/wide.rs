@@ -24,9 +24,9 @@ pub(super) use each;
 /// Elements, computed with.
 #[derive(Debug)]
 pub enum Wide {
-    /// Of a floating-point type.
+    /// Elements of a floating-point type.
     Float(ArrayD<f64>),
-    /// Of an integer type, or truth values.
+    /// Elements of an integer type, or truth values.
     Int(ArrayD<i64>),
 }
 

@@ -58,7 +58,7 @@ impl Python {
         })
     }
 
-    /// How two objects compare; `None` where they cannot be ordered (or one is NaN).
+    /// The order of two objects; `None` where they cannot be ordered (or one is NaN).
     pub(super) fn order(&self, a: i64, b: i64, depth: u32) -> Answer<Option<Ordering>> {
         self.look(depth)?;
         Ok(match (self.get(a)?, self.get(b)?) {
@@ -98,7 +98,8 @@ impl Python {
     }
 }
 
-/// How values compare that hold nothing; `None` where they are of kinds that are never equal, `Some(None)` for NaN.
+/// The order of two values that hold nothing; `None` where they are of kinds that are never equal, `Some(None)` for
+/// NaN.
 fn leaf_order(a: &Value, b: &Value) -> Option<Option<Ordering>> {
     let whole = |v: &Value| match v {
         Value::Int(i) => Some(*i),
@@ -140,7 +141,7 @@ fn leaf_order(a: &Value, b: &Value) -> Option<Option<Ordering>> {
     }
 }
 
-/// How a float compares with an integer, exactly.
+/// The order of a float and an integer, exactly.
 fn float_order(x: f64, i: i64) -> Option<Ordering> {
     if x.is_nan() {
         return None;

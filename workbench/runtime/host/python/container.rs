@@ -187,7 +187,7 @@ impl Python {
         self.null(Exception::Type, format!("'{came}' object is not iterable"))
     }
 
-    /// What a key is found by; `None` where it has no hash.
+    /// The key that a dictionary finds an object by; `None` where it has no hash.
     pub(super) fn key(&self, handle: i64, depth: u32) -> Answer<Option<Key>> {
         self.look(depth)?;
         Ok(match self.get(handle)? {
@@ -225,7 +225,7 @@ impl Python {
         Ok(key)
     }
 
-    /// What a dictionary has for a key; `None` where the error is set.
+    /// The value in a dictionary for a key; `None` where the error is set.
     pub(super) fn find(&mut self, dict: i64, key: i64) -> Answer<Option<Option<i64>>> {
         let Some(key) = self.hashed(key)? else { return Ok(None) };
         let Object::Dict(dict) = self.get(dict)? else { return Ok(Some(None)) };
@@ -233,7 +233,7 @@ impl Python {
         Ok(Some(pair.map(|(_, value)| value)))
     }
 
-    /// What a dictionary has for a text.
+    /// The value in a dictionary for a text.
     pub(super) fn find_text(&self, dict: i64, key: &str) -> Answer<Option<i64>> {
         let Object::Dict(dict) = self.get(dict)? else { return Ok(None) };
         let pair = dict.places.get(&Key::Text(key.to_owned())).and_then(|i| dict.pairs.get(*i)).copied().flatten();
@@ -292,7 +292,7 @@ impl Python {
         self.failed(Exception::Key, shown)
     }
 
-    /// Whether an object counts as true; `None` where the error is set.
+    /// The truth value of an object; `None` where the error is set.
     pub(super) fn truth(&mut self, handle: i64) -> Answer<Option<bool>> {
         Ok(Some(match self.get(handle)? {
             Object::Leaf(value) => match value {

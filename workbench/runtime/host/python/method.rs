@@ -84,7 +84,7 @@ impl Python {
         self.no_attribute(handle, name)
     }
 
-    /// Whether an object that is none of the notebook's has a method that [`call_method`](Self::call_method) knows.
+    /// True if an object that is none of the notebook's has a method that [`call_method`](Self::call_method) knows.
     fn has_method(&self, handle: i64, name: &str) -> Answer<bool> {
         let any = ["__str__", "__repr__"];
         let sized = ["__len__", "__getitem__", "__contains__"];

@@ -35,7 +35,7 @@ const MAX_DEPTH: u32 = 100;
 /// Most bytes of a text that an object is shown as.
 const MAX_SHOWN: usize = 1 << 20;
 
-/// How many bits of a handle are the object's place.
+/// The number of a handle's bits that are the object's place.
 const PLACE_BITS: u32 = 24;
 
 /// The types' names by their numbers, which `python.cuh` knows.
@@ -44,19 +44,19 @@ const TYPES: [&str; 17] = [
     "type", "iterator", "object", "set",
 ];
 
-/// What the operations may touch besides.
+/// The surroundings of an operation: what it may touch besides the objects.
 pub(super) struct Surroundings<'a> {
     /// The function that is called.
     pub function: &'a str,
-    /// Whether it is a registration.
+    /// True if the function is a registration.
     pub registers: bool,
-    /// Whether only the shapes of the results are wanted.
+    /// True if only the shapes of the results are wanted.
     pub shapes_only: bool,
-    /// What is registered.
+    /// The functions registered so far.
     pub exports: &'a mut Vec<Export>,
 }
 
-/// What a handle stands for.
+/// The object that a handle stands for.
 #[derive(Debug)]
 enum Object {
     /// Something that holds nothing.
@@ -91,7 +91,7 @@ impl Dict {
     }
 }
 
-/// What makes two keys the same.
+/// The identity of a key: keys with the same one are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Int(i64),
@@ -119,7 +119,7 @@ pub(super) struct Python {
     /// Addresses of the types that the text has asked for.
     types: [i64; TYPES.len()],
     pending: Option<(Exception, String)>,
-    /// How many elements the comparison or hash under way has looked at.
+    /// The number of elements that the comparison or hash under way has looked at.
     looked_at: Cell<usize>,
     call: i64,
     module: i64,
@@ -150,7 +150,7 @@ impl Default for Python {
 
 /// NULL.
 const NULL: Value = Value::Int(0);
-/// What functions that give a number fail with.
+/// The result of functions that give a number where they fail.
 const FAILED: Value = Value::Int(-1);
 const NONE: i64 = 1;
 
@@ -230,7 +230,7 @@ impl Python {
         self.add_entry(object, foreign)
     }
 
-    /// Where an object lies among `entries`.
+    /// The place of an object among `entries`.
     fn place(&self, handle: i64) -> Answer<usize> {
         let place = (handle & ((1 << PLACE_BITS) - 1)) as usize;
         match handle {
@@ -245,7 +245,7 @@ impl Python {
         }
     }
 
-    /// What a handle stands for.
+    /// The object that a handle stands for.
     fn get(&self, handle: i64) -> Answer<&Object> {
         if let Some(exception) = usize::try_from(-1 - handle).ok().and_then(|i| self.exceptions.get(i)) {
             return Ok(exception);
@@ -311,7 +311,7 @@ impl Python {
         })
     }
 
-    /// Whether an object is of the type at an address; `None` where no type is there.
+    /// True if an object is of the type at an address; `None` where no type is there.
     fn is_at(&self, handle: i64, address: i64) -> Answer<Option<(bool, &'static str)>> {
         let Some(kind) = self.types.iter().position(|t| *t != 0 && *t == address) else { return Ok(None) };
         Ok(Some((is_of(self.type_of(handle)?, kind as i64), TYPES[kind])))
@@ -386,7 +386,7 @@ impl Python {
         })
     }
 
-    /// What a method gives.
+    /// The result of a method.
     fn returned(&mut self, handle: i64, function: &str) -> Answer<Value> {
         match (handle, self.pending.take()) {
             (0, Some(error)) => Err(error),
@@ -419,7 +419,7 @@ fn class_of(exception: Exception) -> i64 {
     Exception::ALL.iter().position(|e| *e == exception).map_or(0, |i| -1 - i as i64)
 }
 
-/// Whether a type is another or derived from it.
+/// True if a type is another or derived from it.
 fn is_of(of: usize, kind: i64) -> bool {
     of as i64 == kind || (of == 1 && kind == 2) || kind == 15
 }

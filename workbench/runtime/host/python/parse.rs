@@ -25,9 +25,9 @@ enum Unit {
 #[derive(Debug, Default)]
 struct Format {
     units: Vec<Unit>,
-    /// How many must be given: those before `|`.
+    /// The number that must be given: those before `|`.
     required: usize,
-    /// How many may be given without names: those before `$`.
+    /// The number that may be given without names: those before `$`.
     positional: usize,
     /// `:name`
     name: Option<String>,
@@ -41,7 +41,7 @@ struct Slot<'v> {
     address: i64,
 }
 
-/// Why an argument does not fit.
+/// The reason that an argument does not fit.
 enum Refused {
     /// It must be something else.
     Wanted(String),
@@ -60,7 +60,7 @@ struct OfCall<'a> {
     names: &'a [String],
 }
 
-/// Why arguments are not arranged.
+/// The reason that arguments are not arranged.
 enum Unarranged {
     /// They do not fit.
     Misarranged(Misarranged),
@@ -122,12 +122,12 @@ impl Format {
         Ok(format)
     }
 
-    /// What messages call the function: its name with parentheses.
+    /// The name of the function in messages, with parentheses.
     fn function(&self) -> String {
         self.name.as_ref().map_or("function".to_owned(), |name| format!("{name}()"))
     }
 
-    /// What CPython says of arguments that do not fit, for parameters of these names.
+    /// The message of CPython's for arguments that do not fit, for parameters of these names.
     fn misarranged(&self, wrong: Misarranged, names: &[&str], given: usize) -> String {
         let function = self.function();
         match wrong {
@@ -183,7 +183,7 @@ fn unit(c: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>, text: &st
     Ok(Unit::One(c, after))
 }
 
-/// What a letter is stored in, in words; and whether a type is that.
+/// True if a type is the one that a letter is stored in; with the latter in words.
 fn belongs(letter: char, kind: &str) -> (bool, &'static str) {
     let bytes = match kind {
         "char" | "signed char" | "unsigned char" => 1,
@@ -432,7 +432,7 @@ impl Python {
                 return self.wanted(argument, "int");
             }
             'B' | 'H' | 'I' | 'k' | 'K' => {
-                // What does not fit is cut off; the place's type sees to it.
+                // A number that does not fit is cut off; the place's type sees to it.
                 let low = if matches!(self.type_name(argument)?.as_str(), "int" | "bool") { "mask" } else { "long" };
                 integer(self.as_int(argument, low)?)
             }
@@ -472,7 +472,7 @@ impl Python {
         }
     }
 
-    /// What messages say an argument is.
+    /// The type of an argument, as messages name it.
     fn came(&self, argument: i64) -> Answer<String> {
         let name = self.type_name(argument)?;
         Ok(if name == "NoneType" { "None".to_owned() } else { name })

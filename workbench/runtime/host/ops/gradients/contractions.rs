@@ -7,7 +7,7 @@ use super::reads::{Operation, Reads};
 use super::{Answer, HostTensor, Made, Step, Value, ints, op, tensor};
 use crate::runtime::host::array::contiguous_strides;
 
-/// What the derivative of one of these reads.
+/// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "einsum" => Reads::tensors(of, |i| (0..of.count()).any(|k| k != i && of.needs(k))),

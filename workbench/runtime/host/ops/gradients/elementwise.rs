@@ -5,7 +5,7 @@ use super::{
     Answer, HostTensor, Made, Step, Value, add, binary, dropped, masked, mul, one_minus, op, plus, scaled, unary,
 };
 
-/// What the derivative of one of these reads.
+/// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "exp" | "exp2" | "expm1" | "sqrt" | "rsqrt" | "tan" | "tanh" | "sigmoid" | "reciprocal" | "relu" => {
@@ -106,7 +106,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
                 _ => Ok(None),
             }
         }),
-        // What was there before is gone.
+        // The old contents are gone, so nothing goes back to them.
         "copy" | "fill" => step.each(|i| if i == 1 { step.grad().map(Some) } else { Ok(None) }),
         "zero" | "uniform" | "normal" => step.each(|_| Ok(None)),
         "mse_loss" => step.each(|i| {
@@ -134,7 +134,7 @@ fn scaled_sum(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
 
 fn quotient(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     if !matches!(step.arg(2), Value::None) {
-        // What was rounded is flat.
+        // A rounded quotient is flat: its derivative is zero.
         return step.each(|_| unary("zeros_like", &step.grad()?).map(Some));
     }
     step.each(|i| {

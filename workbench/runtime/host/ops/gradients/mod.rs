@@ -1,9 +1,9 @@
 //! Derivatives of operations, by torch's names: what goes back through each (the formulas are those of calculus; where a function has a kink
 //! or a tie, torch's choice, `tools/autograd/derivatives.yaml` of PyTorch).
 //!
-//! Of operations that only move elements one formula serves all: the operation runs on the numbers of the elements. An operation without a
-//! formula is an error by its name when a gradient comes to it. What a derivative reads, which may not be written before it, stands beside it
-//! (`reads.rs`).
+//! One formula serves all operations that only move elements: the operation runs on the numbers of the elements. An operation without a
+//! formula is an error by its name when a gradient comes to it. The values that a derivative reads, which may not be written before it runs,
+//! are stated beside it (`reads.rs`).
 
 mod contractions;
 mod elementwise;
@@ -21,7 +21,7 @@ pub use places::{ElementPlaces, of_whole};
 pub use reads::Reads;
 use reads::{Operation, Results};
 
-/// Whether the results of an operation have no gradient: they are no numbers of the argument's, or do not depend on its values.
+/// True if the results of an operation have no gradient: they are no numbers of the argument's, or do not depend on its values.
 pub fn is_constant(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "eq",
@@ -73,7 +73,7 @@ pub fn is_constant(name: &str) -> bool {
     NAMES.contains(&name) || name.ends_with("_like")
 }
 
-/// Whether an operation draws random numbers.
+/// True if an operation draws random numbers.
 pub fn is_random(name: &str) -> bool {
     matches!(name.trim_end_matches('_'), "rand" | "randn" | "rand_like" | "randn_like" | "uniform" | "normal")
 }
@@ -169,7 +169,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the gradient of a tensor is wanted, by its place among the tensors.
+    /// True if the gradient of a tensor is wanted, by its place among the tensors.
     fn needs(&self, i: usize) -> bool {
         self.needs.get(i).copied().unwrap_or(false)
     }
@@ -252,7 +252,7 @@ fn reshaped(a: &Value, shape: &[i64]) -> Answer<Value> {
 /// A gradient summed to a shape that was broadcast to its own.
 ///
 /// # Errors
-/// Where there is no memory.
+/// A lack of memory.
 pub fn reduced(grad: HostTensor, shape: &[i64]) -> Answer<HostTensor> {
     if grad.shape() == shape {
         return Ok(grad);
@@ -270,7 +270,7 @@ pub fn reduced(grad: HostTensor, shape: &[i64]) -> Answer<HostTensor> {
 /// A gradient of an element type, on a device.
 ///
 /// # Errors
-/// Where there is no memory.
+/// A lack of memory.
 pub fn cast(grad: HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTensor> {
     let grad = grad.on(device);
     if grad.dtype() == dtype {

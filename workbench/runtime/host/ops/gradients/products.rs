@@ -3,7 +3,7 @@
 use super::reads::{Operation, Reads};
 use super::{Answer, HostTensor, Made, Step, Value, binary, mul, op, reduced, reshaped, scaled, tensor};
 
-/// What the derivative of one of these reads.
+/// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "mm" | "matmul" | "bmm" | "dot" | "mv" | "outer" | "linear" => Reads::factors(of, 0),

@@ -4,7 +4,7 @@
 use crate::runtime::host::array::HostTensor;
 use crate::runtime::host::value::Value;
 
-/// Of an operation's tensors, in order, and of its results: whether its derivative reads each.
+/// The tensors and the results of an operation that its derivative reads.
 pub struct Reads {
     /// Each of the tensors, in order.
     pub tensors: Vec<bool>,
@@ -24,7 +24,7 @@ pub enum Results {
 }
 
 impl Results {
-    /// Whether it is the result at this place.
+    /// True if the result at this place is among them.
     pub fn has(self, at: usize) -> bool {
         self == Results::All || self == Results::Places && at == 1
     }
@@ -55,7 +55,7 @@ impl Reads {
         Reads::new(of.each(reads), Results::None)
     }
 
-    /// Of two factors, the tensors at `first` and after it, each for the gradient of the other one.
+    /// Each of two factors, the tensors at `first` and after it, for the gradient of the other one.
     pub(super) fn factors(of: &Operation<'_>, first: usize) -> Self {
         Reads::tensors(of, |i| (first..first + 2).contains(&i) && of.needs(2 * first + 1 - i))
     }
@@ -77,17 +77,17 @@ pub(super) struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// How many tensors it takes.
+    /// The number of tensors it takes.
     pub fn count(&self) -> usize {
         self.tensors.len()
     }
 
-    /// Whether the gradient of a tensor is wanted, by its place among the tensors.
+    /// True if the gradient of a tensor is wanted, by its place among the tensors.
     pub fn needs(&self, i: usize) -> bool {
         self.needs.get(i).copied().unwrap_or(false)
     }
 
-    /// Whether an argument is a tensor.
+    /// True if an argument is a tensor.
     pub fn is_tensor(&self, i: usize) -> bool {
         matches!(self.args.get(i), Some(Value::Tensor(_)))
     }
