@@ -12,7 +12,7 @@ use crate::ir::{GlobalData, Module, Space};
 pub struct Globals {
     /// Kept for the addresses in `descs`; kernels write to it.
     _storage: Box<[UnsafeCell<u128>]>,
-    /// Kept for those of data that is in other memory.
+    /// The globals that own memory which some of the descriptors point at; kept alive for that.
     _others: Option<Arc<Globals>>,
     /// One for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
@@ -29,7 +29,7 @@ fn side_of(space: Space) -> Side {
     match space {
         Space::Constant | Space::Device => Side::Device,
         Space::Host => Side::Host,
-        // A literal of the device's is in its memory, one of the host's in the host's.
+        // A literal of the device's is in the device's memory, one of the host's in the host's.
         Space::ReadOnly | Space::Managed => Side::Both,
     }
 }
@@ -39,12 +39,12 @@ pub enum Others {
     None,
     /// Another program's of the same text: variables of the same names are the same.
     Program(Arc<Globals>),
-    /// That of the first data of this very module.
+    /// Memory of the first data of this very module.
     First(Arc<Globals>),
 }
 
 impl Others {
-    /// For each datum of a module where it is, if it has memory already.
+    /// The address of each datum of a module, if it has memory already.
     fn places(&self, module: &Module) -> Vec<Option<u64>> {
         let place = |others: &Globals, at: usize| others.descs.get(at).map(|desc| desc.base);
         let mut taken = HashSet::new();
@@ -69,7 +69,7 @@ impl Others {
 }
 
 impl Globals {
-    /// Copies the data of a module, but for what is in the memory of `others`.
+    /// Copies the data of a module, except data that is in the memory of `others`.
     pub fn new(module: &Module, others: Others) -> Self {
         let places = others.places(module);
         let own = || module.globals.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(global, _)| global);
@@ -103,7 +103,7 @@ impl Globals {
         Globals { _storage: storage, _others: others, descs: descs.into(), away, names, spaces }
     }
 
-    /// The descriptor of a datum for those of a side.
+    /// The descriptor of a datum for code of a side.
     pub fn view(&self, index: usize, side: Side) -> Option<&BufferDesc> {
         let desc = self.descs.get(index)?;
         if side.sees(desc.side()) { Some(desc) } else { self.away.get(index) }

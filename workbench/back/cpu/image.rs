@@ -1,4 +1,4 @@
-//! The image of a module: what a launch reads of compiled code besides the machine code itself.
+//! The image of a module: the data that a launch reads of compiled code besides the machine code itself.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::AtomicU8;
@@ -20,7 +20,7 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
     if module.shared.is_empty() {
         return plan;
     }
-    // As much work as it reaches: this is asked of every kernel of a module.
+    // The walk takes as much work as it reaches functions: it runs for every kernel of a module.
     let (mut named, mut seen, mut work) = (BTreeSet::new(), HashSet::from([kernel]), vec![kernel]);
     while let Some(id) = work.pop() {
         module.func(id).body.for_each_stmt(&mut |stmt| {
@@ -35,7 +35,7 @@ pub fn place_shared(module: &Module, kernel: FuncId) -> SharedPlan {
     let padded =
         fixed.iter().fold(0u32, |end, (_, data)| end.next_multiple_of(data.align.max(1)).saturating_add(data.size));
     if padded > MAX_STATIC_SHARED {
-        // As ptxas has them, without gaps between.
+        // The order is that of ptxas, without gaps between variables.
         fixed.sort_by_key(|(_, data)| std::cmp::Reverse(data.align));
     }
     for (index, data) in fixed {
@@ -59,7 +59,7 @@ pub const MAX_STATIC_SHARED: u32 = 48 * 1024;
 
 /// The data that a launch reads of a compiled module besides its machine code.
 pub struct Image {
-    /// For each function the way in, where there is one.
+    /// The entry point of each function, where there is one.
     pub entries: Vec<Option<EntryPoint>>,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
@@ -67,11 +67,12 @@ pub struct Image {
     #[expect(clippy::vec_box, reason = "generated code holds their addresses")]
     pub _tables: Vec<Box<SlotTable>>,
     pub globals: Arc<Globals>,
-    /// Those of the program, where this is a part of one that was made ahead; these are the first of them.
+    /// The variables of the whole program, where this is a part of one that was made ahead; `globals` are the first of
+    /// them.
     pub all_globals: OnceLock<Arc<Globals>>,
-    /// Images of what was made ahead of the program; see [`ahead`](super::make::ahead).
+    /// Images of the modules that were made ahead of the program; see [`ahead`](super::make::ahead).
     pub ahead: OnceLock<Vec<Arc<Image>>>,
-    /// Those of the functions whose address is taken, with what tells those of their type.
+    /// The functions whose address is taken, each with the signature of its type.
     pub functions: Vec<Option<(u64, Callee)>>,
     /// The names of the shared variables in messages; a dynamic one has no size of its own.
     pub shared: Vec<Named>,
@@ -145,7 +146,7 @@ pub struct EntryPoint {
     pub straight: u64,
     /// Operations of one thread, estimated.
     pub estimate: u64,
-    /// For a grid-stride loop the number of its numbers' code; that of one round follows.
+    /// The number of the part that computes a grid-stride loop's numbers; the part for one round follows.
     pub rounds: Option<usize>,
     pub shared: SharedPlan,
     /// The memory that a block's threads keep while others run: bytes of scratch for the block, bytes of local arrays
@@ -155,7 +156,7 @@ pub struct EntryPoint {
     pub fibers: bool,
     /// True if the estimate is a guess, because there are loops.
     pub has_loops: bool,
-    /// Which code its last launch ran.
+    /// The tier of the code that its last launch ran.
     pub last: AtomicU8,
 }
 
@@ -221,8 +222,7 @@ impl EntryPoint {
 }
 
 impl EntryPoint {
-    /// On which side it runs.
-    /// `is_unified`: whether kernels may touch what is the host's.
+    /// The side on which it runs. `is_unified`: whether kernels may touch the host's own memory.
     pub fn side(&self, is_unified: bool) -> Side {
         match self.is_host {
             true => Side::Host,

@@ -10,7 +10,7 @@ use crate::once::Once;
 pub enum Effort {
     /// Everything.
     Full,
-    /// No value numbering, the time of which grows with the square of the function.
+    /// Everything but value numbering, which takes time that grows with the square of the function.
     Reduced,
     /// Code soon rather than good code: no value numbering, registers handed out in one pass. Less than half the time.
     Quick,
@@ -51,7 +51,7 @@ fn build(effort: Effort) -> Result<OwnedTargetIsa, String> {
         ("opt_level", opt_level),
         ("regalloc_algorithm", regalloc),
         ("is_pic", "false"),
-        // Every call target is an absolute address, wherever the code lands.
+        // Every call target is an absolute address, whatever address the code is loaded at.
         ("use_colocated_libcalls", "false"),
         // Nothing unwinds through generated code: it returns a status.
         ("unwind_info", "false"),

@@ -36,7 +36,7 @@ pub enum DescKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Side {
-    /// Both; tensors, arrays of the caller, `cudaMallocManaged`, pinned memory.
+    /// Both sides: tensors, arrays of the caller, `cudaMallocManaged`, pinned memory.
     Both = 0,
     /// Host code; `malloc`, `new`, variables of host code.
     Host = 1,
@@ -51,7 +51,8 @@ impl Side {
     }
 }
 
-/// Marks in [`BufferDesc::meta`] memory that is there and that whoever has the descriptor may not touch.
+/// The bit of [`BufferDesc::meta`] that marks memory which exists, but which the holder of the descriptor may not
+/// touch.
 const AWAY: u64 = 1 << 63;
 
 /// Marks there a literal: the device has its own, and the address of host code's is none of the device's.
@@ -84,7 +85,7 @@ impl BufferDesc {
         BufferDesc { base, read, write: if writable { read } else { [0; SIZES] }, len, meta }
     }
 
-    /// The same memory as one that those of a side may touch.
+    /// The same memory, marked as one that a side may touch.
     pub const fn of(self, side: Side) -> Self {
         BufferDesc { meta: self.meta & !(3 << SIDE) | (side as u64) << SIDE, ..self }
     }
@@ -99,17 +100,17 @@ impl BufferDesc {
         }
     }
 
-    /// The same memory as that of a literal.
+    /// The same memory, marked as that of a literal.
     pub const fn literal(self) -> Self {
         BufferDesc { meta: self.meta | LITERAL, ..self }
     }
 
-    /// Whose it is where host code has a pointer to it.
+    /// The side it belongs to where host code has a pointer to it.
     pub fn side_in_host(&self) -> Side {
         if self.meta & LITERAL != 0 { Side::Host } else { self.side() }
     }
 
-    /// The same memory for those who may not touch it: no access is in bounds.
+    /// The same memory for a side that may not touch it: no access is in bounds.
     pub const fn away(self) -> Self {
         BufferDesc { read: [0; SIZES], write: [0; SIZES], meta: self.meta | AWAY, ..self }
     }
@@ -166,7 +167,7 @@ pub struct SlotFrame {
 /// The tables that the slots of a function are made from.
 #[derive(Debug)]
 pub struct SlotTable {
-    /// Their descriptors, with the distance of their memory from the first one's for the base.
+    /// The descriptors. Each has for its base the distance of its memory from the first descriptor.
     pub descs: Vec<BufferDesc>,
     /// The end of their memory, as a distance from the same place, if it is to be poisoned; else 0.
     pub poisoned: u32,
@@ -212,9 +213,10 @@ pub struct WorkerCtx {
     pub scratch: *mut u8,
     /// The local arrays they keep.
     pub slots: *mut u8,
-    /// For each thread of a block its index: x in the low 10 bits, y in the next 10, z above.
+    /// The index of each thread of a block: x in the low 10 bits, y in the next 10, z above.
     pub threads: *const u32,
-    /// For each parameter what the worker adds to instead of its array, or null; see `sums`. Of wide code with such sums alone.
+    /// The copy that the worker adds to instead of the array, for each parameter, or null; see `sums`. It is set for wide code
+    /// with such sums alone.
     pub sums: *const *mut u8,
     /// Grows when something happens that a loop which waits cannot do; see `tick`.
     pub progress: u64,
@@ -226,7 +228,7 @@ pub struct WorkerCtx {
     pub direct: (usize, usize),
 }
 
-/// In place of a packed thread index: the context's is right.
+/// A value in place of a packed thread index: the context's index is right.
 pub const THREAD_KNOWN: u32 = u32::MAX;
 
 impl WorkerCtx {
@@ -292,8 +294,8 @@ pub type EntryFn = unsafe extern "C" fn(ctx: *mut WorkerCtx, args: *const u64) -
 /// Most arguments of a host function that [`direct`] calls.
 pub const MAX_DIRECT: usize = 2;
 
-/// The entry point of host functions that take numbers of 64 bits, [`MAX_DIRECT`] at most, and give no result: no code needs to be made
-/// for one of its own.
+/// The entry point of host functions that take numbers of 64 bits, [`MAX_DIRECT`] at most, and give no result: such a function needs no
+/// entry code of its own.
 ///
 /// # Safety
 /// The context names such a function, and as many arguments as it takes are there.

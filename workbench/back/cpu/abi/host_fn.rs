@@ -11,8 +11,8 @@ use crate::ir::MathFn;
 /// Variant "name in disassemblies" (types of parameters) (type of the result, if there is one) address;
 /// ```
 ///
-/// The address is that of a function, `at`, or one that is `made`. [`addresses`](crate::back::cpu::make::addresses) reads it, and the names
-/// are those of that file.
+/// An address is that of a function (`at`), or is made at run time (`made`). [`addresses`](crate::back::cpu::make::addresses) reads the
+/// table, and the names are those of that file.
 macro_rules! host_fns {
     ($read:ident) => {
         $read! {
@@ -114,11 +114,11 @@ pub fn name(index: u32) -> String {
     }
 }
 
-/// The reason why a thread gives way without waiting for anybody.
+/// The reason why a thread yields without waiting for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PauseReason {
-    /// A round of a loop that looks at what others do is over.
+    /// The end of a round of a loop that looks at what other threads do.
     Spin,
     /// An operation that lanes do in step is about to be done, or has been.
     Step,

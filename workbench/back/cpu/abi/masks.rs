@@ -29,7 +29,7 @@ pub const OPERAND_WORDS: u32 = 2 * OPERANDS as u32 + 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum MaskOp {
-    /// All threads are active, none has left.
+    /// Makes all threads active; none has left.
     Init,
     /// Nothing.
     Any,
@@ -39,7 +39,7 @@ pub enum MaskOp {
     Swap,
     /// Takes back those set aside.
     Merge,
-    /// Sets nobody aside.
+    /// Sets no thread aside.
     Clear,
     /// Sets aside all that are active.
     Park,

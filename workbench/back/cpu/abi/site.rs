@@ -1,4 +1,4 @@
-//! Sites: the numbered places of generated code that can fault or call a helper, and what they tell about themselves.
+//! Sites: the numbered places of generated code that can fault or call a helper, and the facts about each.
 //!
 //! Generated code keeps only a site's number and two words of operands; [`faults`](crate::back::cpu::run::faults) makes sentences of them.
 

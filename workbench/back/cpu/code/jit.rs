@@ -72,7 +72,7 @@ pub struct MachineCode {
     fixups: Vec<Fixup>,
     /// Bytes of its stack frame.
     pub frame: u32,
-    /// As text, when that was asked for.
+    /// The code as text, when that was asked for.
     pub text: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl MachineCode {
         })
     }
 
-    /// A function made elsewhere, which calls nobody and keeps at most 128 bytes on the stack.
+    /// A function made elsewhere, which calls no other and keeps at most 128 bytes on the stack.
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
         MachineCode { bytes, align: 64, fixups: Vec::new(), frame: 128, text: None }
     }
@@ -128,7 +128,7 @@ pub struct Links {
     pub frames: Vec<u32>,
     /// The address of each, once it has code.
     pub outside: Option<Outside>,
-    /// Those that are the assembler's own functions, in the order of their numbers.
+    /// The functions that are the assembler's own, in the order of their numbers.
     pub own: Vec<u32>,
 }
 
@@ -154,7 +154,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Nothing yet, of what reaches `links`.
+    /// An assembler without functions yet, for code that uses `links`.
     pub fn new(links: Arc<Links>) -> Self {
         let others =
             || (0..).zip(&links.frames).filter(|(i, _)| links.own_number(*i).is_none()).map(|(_, frame)| *frame);

@@ -1,8 +1,8 @@
 //! Kept code: the library's host functions, whose machine code is made once in a process.
 //!
-//! Texts that work on tensors call the same small functions of the library. Such a function is known by what it is: the hash of its IR with
-//! the hashes of the functions it calls in the place of their numbers. One that was compiled before is not compiled again, by whatever text
-//! it is asked for; texts call it where it lies. What is kept stays until the process ends, so there is a bound to it.
+//! Texts that work on tensors call the same small functions of the library. Such a function is known by its content: the hash of its IR
+//! with the hashes of the functions it calls in the place of their numbers. A function that was compiled before is not compiled again,
+//! whichever text asks for it; texts call it where it lies. Kept code stays until the process ends, so its amount is bounded.
 //!
 //! A function that is the same in every text ([`Identity`]) is known by that as well, before it is lowered: by its code, or by its IR where
 //! it is small enough to be inlined ([`known`]).
@@ -10,10 +10,10 @@
 //! Kept code belongs to no program, so it names nothing of one: its [`Site`]s are addresses rather than numbers, its slots and literals are
 //! in tables of this module. Only a function that calls nothing but others of its kind, and touches no data that can change, can be kept.
 //!
-//! A known function is neither lowered nor checked, inlined into, folded or hashed, and what it calls is never met. Programs that need
-//! every body (of other tiers, or with recursion) are compiled once more without. Library files have the same `FileId` in every
-//! compilation, so spans in kept code are the same in all. Slots get their descriptors and poison from a table by one call; what goes wrong
-//! in a library function leaves it by one exit.
+//! A known function is neither lowered nor checked, inlined into, folded or hashed, and its callees are never met. Programs that need every
+//! body (of other tiers, or with recursion) are compiled once more without. Library files have the same `FileId` in every compilation, so
+//! spans in kept code are the same in all. Slots get their descriptors and poison from a table by one call; every fault in a library
+//! function leaves it by one exit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -44,10 +44,11 @@ const MAX_BODY: usize = 400;
 /// forked meanwhile.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 
-/// Marks what is in the tables of this module, in an index of 32 bits.
+/// The bit of a 32-bit index that marks entries of this module's tables.
 const OURS: u32 = 1 << 31;
 
-/// Marks the address of a site among the numbers of sites, and of a function of this module among those of a program's.
+/// The bit that marks the address of a site among numbers of sites, and the address of a function of this module among
+/// those of a program's functions.
 const ADDRESS: u64 = 1 << 62;
 
 /// A function that is kept, or is about to be.
@@ -58,7 +59,7 @@ pub struct KeptFunction {
     calls: Vec<&'static KeptFunction>,
     /// The signatures of the functions that it, or a function it calls, calls through pointers.
     pub dispatches: Vec<u64>,
-    /// Its address, once somebody has taken it, and what tells the functions of its type.
+    /// Its address, once somebody has taken it, and the signature of the functions of its type.
     pointer: OnceLock<(u32, u64)>,
     /// True if it, a function it calls, or the run time for it, makes pointers out of integers.
     pub makes_pointers: bool,
@@ -94,7 +95,7 @@ impl KeptFunction {
     pub fn pointer(&'static self, signature: u64) -> Option<i64> {
         if self.pointer.get().is_none() {
             with_tables(|tables| {
-                // Somebody else may have been there first.
+                // Another thread may have been here first.
                 if self.pointer.get().is_none()
                     && let Some(free) = FUNCTIONS.get(tables.pointers)
                 {
@@ -123,22 +124,22 @@ impl KeptFunction {
     }
 }
 
-/// Which functions of a module are kept code.
+/// The functions of a module that are kept code.
 #[derive(Default)]
 pub struct KeptUses {
-    /// For each function its index in `list`.
+    /// The index in `list` of each function that is kept.
     of: Vec<Option<u32>>,
-    /// All that the module reaches.
+    /// All kept functions that the module reaches.
     pub list: Vec<&'static KeptFunction>,
-    /// Those of them that have no code yet: their indices in `list`.
+    /// Those that have no code yet: their indices in `list`.
     pub new: Vec<(FuncId, u32)>,
-    /// Those that are the same in every text.
+    /// Those that are the same in every text, by their indices in `list`.
     identities: Vec<(Identity, u32)>,
     places: HashMap<*const KeptFunction, u32>,
 }
 
 impl KeptUses {
-    /// Finds what can be kept of a module and what has been.
+    /// Finds the functions of a module that can be kept, and those that have been.
     pub fn of(module: &Module) -> Self {
         let is_keepable = |f: &Function| {
             f.library && (f.kind == FuncKind::HostHelper || crate::back::cpu::abi::context::is_direct(f))
@@ -177,7 +178,7 @@ impl KeptUses {
                     }
                     let Some(callee) = stmt.mentions().and_then(|func| uses.get(func)) else { return };
                     match stmt {
-                        // Known from here on: who dispatches may come to it.
+                        // Its address is known from here on: a call through a pointer may come to it.
                         Stmt::Let(_, Op::FuncAddr(_, signature)) => _ = callee.pointer(*signature),
                         _ => dispatches.extend(&callee.dispatches),
                     }
@@ -212,7 +213,7 @@ impl KeptUses {
         index
     }
 
-    /// Adds a function, and what it reaches.
+    /// Adds a function, and those it reaches.
     fn enter_all(&mut self, kept: &'static KeptFunction, found: &mut Vec<Key>) {
         let mut work = vec![kept];
         while let Some(kept) = work.pop() {
@@ -284,7 +285,7 @@ impl KeptUses {
     }
 }
 
-/// Gives what a body names of its module numbers in the order of their appearance.
+/// Numbers the parts of its module that a body names, in the order of their appearance.
 struct Names<'a> {
     uses: &'a KeptUses,
     module: &'a Module,
@@ -295,7 +296,7 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// `false` when the body names what belongs to a program.
+    /// Numbers the names in a block; `false` when it names a thing that belongs to a program.
     fn block(&mut self, block: &mut Block) -> bool {
         block.spans.iter().all(|span| span.is_none() || span.file.is_common())
             && block.stmts.iter_mut().all(|stmt| self.stmt(stmt))
@@ -354,7 +355,7 @@ struct Tables {
     by_contents: HashMap<(Vec<u8>, u32, String), u32>,
 }
 
-/// Data that nobody changes.
+/// Data that never changes.
 struct Literal {
     desc: BufferDesc,
     named: Named,
@@ -366,7 +367,7 @@ fn with_tables<R>(work: impl FnOnce(&mut Tables) -> R) -> Option<R> {
         Ok(guard) => guard,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => {
-            // Nobody will, where it was forked in the hands of another thread.
+            // A process that was forked while another thread held the lock never gets it.
             static GIVEN_UP: AtomicU32 = AtomicU32::new(0);
             let process = std::process::id();
             let until = Instant::now() + MAX_WAIT;
@@ -400,7 +401,7 @@ pub fn keep(uses: &KeptUses, tiers: &'static Tiers, frames: &[u32]) {
     });
 }
 
-/// Makes the functions of a compiled module known by what they are, so that texts to come need not say how they work.
+/// Makes the functions of a compiled module known by their identities, so that later texts need not lower them.
 pub fn publish(uses: &KeptUses, module: &Module) {
     let is_body = |f: &&Function| f.library && f.kept.is_none() && is_alone(f);
     let bodies = module.functions.iter().filter(is_body).filter_map(|f| Some((f.identity?, f)));
@@ -523,7 +524,7 @@ pub fn find(address: u64) -> Option<&'static BufferDesc> {
     .flatten()
 }
 
-/// The descriptor of data and what messages call it, by its index in a program or in kept code.
+/// The descriptor of data and its name in messages, by its index in a program or in kept code.
 pub fn global(own: &crate::back::cpu::Globals, index: usize) -> Option<(&BufferDesc, &Named)> {
     if index & OURS as usize == 0 {
         return own.descs.get(index).zip(own.names.get(index));
@@ -591,7 +592,7 @@ mod tests {
         "std::tuple<torch::Tensor, double> f(torch::Tensor x) { return std::make_tuple(torch::stack({x, x}), x.mean().item<double>()); }",
     ];
 
-    /// A module as it is compiled, with what of it is known from before.
+    /// A module as it is compiled; `keeper` knows functions of earlier modules.
     fn module_with(text: &str, keeper: Option<crate::ir::kept::Keeper>) -> Module {
         let sources = &mut SourceMap::default();
         let (mut module, diags) = front::compile_with(sources, "t.cu", text, &front::Options::default(), keeper, None);
@@ -645,7 +646,7 @@ mod tests {
         assert!(kept > 3, "{kept}");
         assert!(second.functions.len() < first.functions.len() / 2, "{}", second.functions.len());
         assert!(matches!(Code::compile(&second, None, Tier::Auto, None), Ok(Some(_))));
-        // Good code is made of whole programs, and so is the code of what calls itself.
+        // Good code is made of whole programs, and so is the code of recursive functions.
         assert!(matches!(Code::compile(&second, None, Tier::Good, None), Ok(None)));
         let recursive = format!("{text}\nint64_t g(int64_t n) {{ return n < 2 ? n : g(n - 1) + g(n - 2); }}");
         let recursive = module_with(&recursive, Some(known));

@@ -38,11 +38,11 @@ impl Machine {
 pub struct Job {
     /// The parts, in the order of their numbers.
     pub parts: Vec<(Function, Effort)>,
-    /// As [`Machine::new`] wants it.
+    /// True if the functions call one another, as [`Machine::new`] wants to know.
     pub calls: bool,
     /// The links of the parts.
     pub links: Arc<Links>,
-    /// The code of that, which had better be good by then.
+    /// The code that the parts call, which should be good by then.
     pub needs: Vec<&'static Tiers>,
 }
 
@@ -66,7 +66,7 @@ pub struct Tiers {
 }
 
 impl Tiers {
-    /// Code that is there, and what better code is made from.
+    /// The first code, and the job for better code.
     pub fn new(first: Machine, job: Option<Job>) -> Self {
         let good = OnceLock::new();
         let values = job.as_ref().map_or(0, |job| job.parts.iter().map(|(func, _)| func.dfg.num_values()).sum());
@@ -104,17 +104,17 @@ impl Tiers {
         !std::ptr::eq(self.now(), &raw const self.first)
     }
 
-    /// True if good code is to be made and nobody has begun.
+    /// True if good code is to be made and no thread has begun.
     pub fn has_job(&self) -> bool {
         !self.job.load(Ordering::Acquire).is_null()
     }
 
-    /// Takes what the good code is made from, for this process; `None` where somebody else did.
+    /// Takes the job for this process; `None` where another thread did.
     pub fn take_job(&self) -> Option<Box<Job>> {
         if !self.has_job() {
             return None;
         }
-        // Before it is taken: who finds it taken has to find by whom.
+        // The process is noted first: a thread that finds the job taken has to find by whom.
         self.taken_by.store(std::process::id(), Ordering::Release);
         let job = self.job.swap(std::ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: made by `Box::into_raw`, and whoever takes it out of the pointer is its only owner.

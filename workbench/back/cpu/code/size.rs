@@ -2,11 +2,11 @@
 //!
 //! Parts of it take time that grows with the square of a function: its optimiser walks the chain of blocks that dominate
 //! one another, and every check begins a block; its register allocator looks at each value in each block that the value is
-//! alive in. Functions a person writes are far below where that shows. Past it they are optimised less, and past what takes
-//! seconds they are refused, so that compiling always ends soon.
+//! alive in. Functions that a person writes are far too small for that to show. Larger ones are optimised less, and those
+//! that would take seconds are refused, so that compiling always ends soon.
 //!
 //! At most 64 checks share one exit block. Functions past [`MAX_OPTIMISED_BLOCKS`] blocks or [`MAX_OPTIMISED_VALUES`] values are not
-//! optimized; functions past [`MAX_BLOCKS`] blocks or [`MAX_LIVE`] pairs of value and block are refused as too large. Every other stage
+//! optimised; functions past [`MAX_BLOCKS`] blocks or [`MAX_LIVE`] pairs of value and block are refused as too large. Every other stage
 //! takes time linear in the text, so compile time is linear but for one huge function, where it is bounded.
 
 use cranelift_codegen::ir as clif;

@@ -33,7 +33,7 @@ pub struct RowPlan {
     pub accesses: Vec<(Value, bool, u32, i64)>,
     /// Values that are widened or that a guard compares, and their step: they must not wrap within the row.
     pub widened: Vec<(Value, i64)>,
-    /// For each local that is set once, before every use, the value it is set to.
+    /// The value that each local is set to, if it is set once, before every use.
     pub forwarded: Vec<Option<Value>>,
     /// The guard past which threads do nothing.
     pub end: Option<RowEnd>,
@@ -130,7 +130,7 @@ fn is_harmless(op: &Op, finder: &Finder<'_>) -> bool {
     }
 }
 
-/// The comparison in a condition that ends a row when it fails; `want` is what lets a thread through.
+/// The comparison in a condition that ends a row when it fails; `want` is the result that lets a thread through.
 fn end_by(cond: Value, want: bool, finder: &mut Finder<'_>, depth: u32) -> Option<RowEnd> {
     const MAX_DEPTH: u32 = 16;
     match finder.op(cond)? {
@@ -290,7 +290,7 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// The step of `a op b`, where `x` and `y` are those of the operands.
+    /// The step of `a op b`, where `x` and `y` are the steps of the operands.
     fn binary_step(&self, op: BinaryOp, a: Value, b: Value, x: i64, y: i64) -> Option<i64> {
         let flat = x == 0 && y == 0;
         match op {
@@ -315,7 +315,7 @@ impl<'f> Finder<'f> {
 
     /// The widened values that the line of `v` goes through.
     pub(super) fn widenings(&mut self, v: Value, out: &mut BTreeSet<(Value, i64)>) {
-        // Each value once: what is used twice may be made of what is used twice.
+        // Each value is visited once: a chain of values used twice would take exponential time.
         let (mut seen, mut next) = (HashSet::new(), vec![v]);
         while let Some(v) = next.pop() {
             let Some(step) = self.line(v).map(|l| l.step) else { continue };

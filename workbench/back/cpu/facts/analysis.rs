@@ -1,5 +1,6 @@
 //! Facts about a function that lowering needs before its first instruction: where pointers point, how far they are
-//! aligned, how much work a thread is, whom it calls. Flow-insensitive, linear in the function, no recursion.
+//! aligned, how much work a thread is, which functions it calls. Flow-insensitive, linear in the function, no
+//! recursion.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use crate::pass::{independent, waits};
 /// Largest alignment tracked: 16 bytes, as its logarithm.
 const MAX_ALIGN: u8 = 4;
 
-/// Rounds of the fixpoint over locals before what still changes is given up as unknown.
+/// Rounds of the fixpoint over locals, after which those that still change are given up as unknown.
 const ROUNDS: usize = 8;
 
 /// Iterations assumed for a loop, in the estimate that decides between one core and all.
@@ -25,15 +26,15 @@ const ASSUMED_TRIPS: u64 = 8;
 /// Facts about one function.
 #[derive(Debug)]
 pub struct FuncInfo {
-    /// For each local the root of what is set to it.
+    /// The root of the pointers that each local is set to.
     pub local_root: Vec<Root>,
-    /// For each value, the logarithm of the alignment of the address it is (pointers only).
+    /// The logarithm of the alignment of each value that is a pointer.
     pub align: Vec<u8>,
     /// Limits read from parameters' buffers: (parameter, write, log2 of the size).
     pub limits: BTreeSet<(u32, bool, u32)>,
     /// Functions called, with repetition removed.
     pub calls: Vec<FuncId>,
-    /// Functions whose address it takes, each with what tells those of its type.
+    /// Functions whose address it takes, each with the signature of its type.
     pub addresses: Vec<(FuncId, u64)>,
     /// The signature of the functions called through a pointer, if there is such a call.
     pub dispatches: Option<u64>,
@@ -41,7 +42,7 @@ pub struct FuncInfo {
     pub makes_pointers: bool,
     /// Work of one pass outside all loops, in operations.
     pub straight: u64,
-    /// For each label that is a loop, the work of one iteration outside inner loops.
+    /// The work of one iteration outside inner loops, for each label that is a loop.
     pub loops: Vec<u64>,
     /// True if any label is a loop.
     pub has_loops: bool,
@@ -51,7 +52,8 @@ pub struct FuncInfo {
     pub stmts: usize,
     /// The bounds checks that can be done once for a row of threads; kernels only.
     pub row: RowPlan,
-    /// For each label, whether it is a loop that may wait for other threads; where threads are fibers, that looks at what others do.
+    /// True for each label that is a loop which may wait for other threads; where threads are fibers, one that looks at what others
+    /// do.
     pub waits: Vec<bool>,
     /// The statements that the threads of a warp do in step, in a kernel whose threads wait for one another in no known order,
     /// so that each runs as a fiber. Kernels only.
@@ -236,7 +238,8 @@ impl FunctionFacts<'_> {
                 break;
             }
             if round == ROUNDS {
-                // Too long a chain of copies: what is still unsettled is taken as unknown, which is always right.
+                // A chain of copies that is too long is left unsettled: its locals are taken as unknown, which is
+                // always right.
                 self.local_root.fill(Root::Dynamic);
                 self.local_align.fill(0);
                 self.round();
@@ -293,7 +296,7 @@ impl FunctionFacts<'_> {
                 return;
             }
             Op::Param(i) => match self.func.params.get(*i as usize).map(|p| p.ty) {
-                // A launch aligns what it binds to the element type; a caller in the kernel's text promises nothing.
+                // A launch aligns its buffers to the element type; a caller in the kernel's text promises nothing.
                 Some(ParamType::Ptr { elem, .. }) if self.func.kind == FuncKind::Kernel => {
                     (Root::Param(*i), elem.map_or(0, |s| divisor_log2(u64::from(s.size()))))
                 }

@@ -17,7 +17,7 @@ pub enum Root {
     Global(Global),
     /// A shared variable.
     Shared(Shared),
-    /// Any, known only when running.
+    /// Any allocation, known only at run time.
     Dynamic,
 }
 

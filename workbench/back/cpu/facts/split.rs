@@ -1,5 +1,5 @@
-//! The homes of the values, locals and slots of a kernel with splits: what a block's threads share, what a thread computes anew in
-//! each region, what it keeps in scratch while others run, and what never leaves a region.
+//! The homes of the values, locals and slots of a kernel with splits: shared by a block's threads, computed anew by each thread in
+//! each region, kept in scratch while other threads run, or never leaving a region.
 //!
 //! A *shared* value is the same for all threads and cannot fault: it is computed once for the block, ahead of the region it stands
 //! in. That asks of a shared local that it is set only between regions, under control all threads share (see
@@ -61,7 +61,7 @@ pub struct SplitPlan {
     pub values: Vec<ValueHome>,
     /// The home of each local.
     pub locals: Vec<LocalHome>,
-    /// For each slot its offset in the memory a thread keeps, if it does.
+    /// The offset of each slot in the memory a thread keeps, if the thread keeps it.
     pub slots: Vec<Option<u32>>,
     /// Bytes of slots that a thread keeps.
     pub slot_bytes: u32,
@@ -69,7 +69,7 @@ pub struct SplitPlan {
     pub scratch: u32,
     /// The offset in scratch of the sites where threads last jumped out of a construct.
     pub parted: u32,
-    /// Constructs that threads leave one by one, so that masks say who is where.
+    /// Constructs that threads leave one by one, so that masks say which threads are where.
     pub masked: HashSet<Label>,
     /// True if threads leave the kernel one by one.
     pub masked_return: bool,
@@ -159,15 +159,15 @@ struct SplitFacts<'f> {
     /// True if the function is small enough to walk over it once for every local.
     small: bool,
     units: Vec<Unit<'f>>,
-    /// For each value the op that defines it between regions or at the top of one.
+    /// The op that defines each value between regions or at the top of one.
     tops: Vec<Option<&'f Op>>,
-    /// For each value the unit that defines it.
+    /// The unit that defines each value.
     defined: Vec<u32>,
-    /// For each value the one unit that uses it.
+    /// The one unit that uses each value.
     used: Vec<u32>,
     /// Values that collectives and divergent nodes read from scratch.
     wanted: Vec<bool>,
-    /// For each local the one unit that mentions it.
+    /// The one unit that mentions each local.
     mentioned: Vec<u32>,
     /// Locals set inside a statement of a region, or read there before they are set in it.
     mixed: Vec<bool>,
@@ -210,7 +210,7 @@ impl<'f> SplitFacts<'f> {
         }
     }
 
-    /// Numbers the units and notes who defines, uses and mentions what.
+    /// Numbers the units and notes which unit defines, uses and mentions each value and local.
     fn units(&mut self, sequence: &Sequence, block: &'f Block, loops: u32) {
         for node in &sequence.nodes {
             let unit = self.units.len() as u32;
@@ -287,7 +287,7 @@ impl<'f> SplitFacts<'f> {
         }
     }
 
-    /// Finds what the block has one of.
+    /// Finds the values and locals that a block has only one of.
     fn share(&mut self) {
         for (i, shared) in self.shared_locals.iter_mut().enumerate() {
             let uniform = self.uniformity.local(Local::new(i)) == Shape::Uniform;
@@ -522,7 +522,7 @@ fn set_first(stmts: &[Stmt], local: Local) -> bool {
         let later = stmts.iter().skip_while(|s| !std::ptr::eq(*s, stmt)).skip(1).any(|s| {
             matches!(s, Stmt::Set(l, _) | Stmt::Let(_, Op::Get(l)) if *l == local) || s.blocks().iter().any(mentions)
         });
-        // In a loop's step only what the body surely set is set, and `continue` passes sets by.
+        // A loop's step finds set only what its body surely set, and `continue` skips sets.
         return here && !later && !matches!(stmt, Stmt::Switch { .. });
     }
     true
@@ -534,13 +534,13 @@ fn surely_set(stmts: &[Stmt], local: Local) -> bool {
     plain.into_iter().any(|s| matches!(s, Stmt::Set(l, _) if *l == local))
 }
 
-/// Which constructs threads leave one by one.
+/// The constructs that threads leave one by one.
 struct Masks<'a, 'f> {
     facts: &'a SplitFacts<'f>,
     masked: HashSet<Label>,
     masked_return: bool,
     diverges: bool,
-    /// The nodes around: their label, and whether masks say who is inside.
+    /// The nodes around: the label of each, and whether masks say which threads are inside.
     path: Vec<(Option<Label>, bool)>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A kernel qualifies when, below guards such as `if (i < n)`, it is straight-line code (branches without stores become
 //! selections) on 32- and 64-bit numbers, and every access is one that the row's plan has checked for all threads: at
-//! neighbouring elements for neighbouring threads, or at one element for all. Everything else keeps the scalar loop, which
-//! with every check, also runs what is left over at a row's end, chunks that a guard cuts, and rows whose accesses are not all in
+//! neighbouring elements for neighbouring threads, or at one element for all. Everything else keeps the scalar loop, which with
+//! every check, also runs the threads left over at a row's end, chunks that a guard cuts, and rows whose accesses are not all in
 //! bounds.
 //!
 //! A guard compares numbers that move in a line over the row. Where they do not wrap (the row's plan checks that, too), it
@@ -51,11 +51,11 @@ pub struct Guard {
 pub struct VectorPlan {
     /// The number of groups of [`LANES`] threads in a chunk.
     pub groups: i64,
-    /// For each value what it is.
+    /// The kind of each value.
     pub kinds: Vec<Kind>,
-    /// For each value that reads a local the value it reads; `None` where branches were joined.
+    /// The value that each value which reads a local reads; `None` where branches were joined.
     pub alias: Vec<Option<Value>>,
-    /// For each `If` that is a guard, by its condition.
+    /// The comparison of each `If` that is a guard, by its condition.
     pub guards: Vec<Guard>,
     /// The conditions of the `If`s that are guards.
     pub conds: BTreeSet<Value>,
@@ -82,7 +82,7 @@ struct Planner<'p, 'f> {
     has_fma: bool,
 }
 
-/// Finds out whether the threads of a kernel can run in vectors; adds to the row's plan what that relies on.
+/// Finds out whether the threads of a kernel can run in vectors, and adds the conditions for that to the row's plan.
 pub(super) fn plan<'f>(
     func: &'f Function,
     row: &mut RowPlan,
@@ -329,14 +329,15 @@ impl Planner<'_, '_> {
             | Op::Math(..) => {
                 let operands = op.operands();
                 if operands.iter().all(|a| self.kind(*a) == Kind::Line(0)) {
-                    // A fault tells the running thread, and a chunk has none; nobody faults by a constant.
+                    // A fault names the running thread, and a chunk has none; a constant divisor other than 0 and -1
+                    // never faults.
                     let faults = may_fault(op)
                         && self.func.ty(v).scalar().is_some_and(|s| !s.is_float())
                         && operands.get(1).and_then(|b| self.finder.constant(*b)).is_none_or(|n| matches!(n, 0 | -1));
                     return (!faults && (!masked || !may_fault(op))).then_some(Kind::Line(0));
                 }
                 match self.lane_op(v, op) {
-                    // Perhaps only guards want it; what else does finds nothing there.
+                    // The value may be needed by guards alone; any other use finds that it has no form.
                     None if !may_fault(op) => Some(Kind::Unused),
                     kind => kind,
                 }

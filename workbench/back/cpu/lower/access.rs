@@ -1,8 +1,8 @@
 //! Memory: pointer arithmetic, and the checks before every access.
 //!
 //! An access at offset `off` of a buffer is allowed exactly when `off` is below the buffer's limit for that size and
-//! direction, compared unsigned. For a pointer into a known allocation the offset is what lowering carries anyway, so a
-//! check is one comparison with a value loaded once; none where `row` has made it for all threads of the row.
+//! direction, compared unsigned. A pointer into a known allocation is carried as an offset anyway, so a check is one
+//! comparison with a value loaded once. There is none where `row` has made it for all threads of the row.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};

@@ -1,4 +1,4 @@
-//! Arithmetic: what the IR's page says of integers, floats, comparisons and conversions, in CLIF.
+//! Arithmetic: integers, floats, comparisons and conversions of the IR, in CLIF.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
@@ -108,7 +108,7 @@ impl FuncLower<'_, '_> {
         let minus_one_bits = self.known_int(minus_one);
         let needs_zero_check = known.is_none_or(|n| n == 0);
         let needs_overflow_check = signed && (known.is_none() || known == minus_one_bits);
-        // One branch for both: each costs two blocks, and what failed is told by the operands.
+        // One branch serves both checks: each costs two blocks, and the operands tell which one failed.
         let mut bad = None;
         if needs_overflow_check {
             let min = self.int(ty, i64::MIN >> (64 - scalar.bits()));
@@ -213,7 +213,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// Truncates and saturates; NaN gives what the IR says, and with Cranelift's instructions 0.
+    /// Truncates and saturates; NaN gives what the IR says: with Cranelift's instructions, 0.
     fn float_to_int(&mut self, to: Scalar, x: clif::Value) -> clif::Value {
         let bits = to.bits();
         if bits >= 32 {

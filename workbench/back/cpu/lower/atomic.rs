@@ -125,7 +125,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// In a loop that may wait: a store is something that a mere wait does not do.
+    /// Notes a store in a loop that may wait: a mere wait does not store.
     pub(super) fn note_progress(&mut self) {
         if self.waiting > 0 {
             let one = self.int(types::I64, 1);
@@ -139,7 +139,7 @@ impl FuncLower<'_, '_> {
         self.b.ins().store(trusted(), after, self.ctx, Field::PROGRESS);
     }
 
-    /// Counts an atomic that changed what memory holds.
+    /// Counts an atomic that changed memory.
     fn note_change(
         &mut self,
         op: AtomicOp,

@@ -242,7 +242,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(reached)
     }
 
-    /// Both sides in text order, each with the threads that take it.
+    /// Runs both sides in text order, each with the threads that take it.
     pub(super) fn masked_if(
         &mut self,
         cond: Value,

@@ -33,7 +33,7 @@ pub fn entry_signature(isa: &dyn TargetIsa) -> Signature {
 }
 
 impl FuncLower<'_, '_> {
-    /// Loads what a launch bound to the parameters; `args` points at a word for each.
+    /// Loads the values that a launch bound to the parameters; `args` points at a word for each.
     pub(super) fn load_params(&mut self, args: clif::Value) {
         for (i, param) in self.m.module.func(self.id).params.iter().enumerate() {
             let at = 8 * i as i32;
@@ -55,7 +55,7 @@ impl FuncLower<'_, '_> {
         self.load_limits();
     }
 
-    /// Limits are read once, but for host code: what it calls may free the memory.
+    /// Loads the limits of parameters' buffers, once; not for host code, whose callees may free the memory.
     fn load_limits(&mut self) {
         if self.func.kind.is_host() {
             return;
@@ -190,7 +190,7 @@ impl FuncLower<'_, '_> {
                 self.b.def_var(var, value);
             }
             LocalVar::Known(_, var) => {
-                // An offset past any buffer; aligned, because what was found of a local's alignment ignores this.
+                // An offset past any buffer; aligned, because the alignment found for a local ignores this.
                 let off = self.int(types::I64, (POISON_WORD & !15) as i64);
                 self.b.def_var(var, off);
             }
@@ -213,14 +213,14 @@ impl FuncLower<'_, '_> {
         self.b.ins().store(trusted(), budget, self.ctx, Field::BUDGET);
     }
 
-    /// Before a call, whose budget is that of the context.
+    /// Stores the budget to the context before a call, which uses it there.
     pub(super) fn publish_budget(&mut self) {
         if !self.keeps_none {
             self.store_budget();
         }
     }
 
-    /// After a call.
+    /// Loads the budget again after a call.
     pub(super) fn reload_budget(&mut self) {
         if !self.keeps_none {
             self.load_budget();
@@ -351,7 +351,7 @@ impl FuncLower<'_, '_> {
         self.fault_if(overflow, site, &[]);
         self.load_budget();
         let cost = self.int(types::I64, self.info.straight.min(1 << 32) as i64);
-        // Without loops this is the only poll.
+        // A function without loops polls here alone.
         self.keeps_none = !self.info.has_loops;
         self.poll(cost, self.func.span)?;
         self.load_limits();

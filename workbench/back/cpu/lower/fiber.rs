@@ -63,7 +63,7 @@ impl FuncLower<'_, '_> {
         self.meet(op_of, result, args, span)
     }
 
-    /// Begins to count the rounds of a loop, if threads ask in it who is together.
+    /// Begins to count the rounds of a loop, if threads in it ask which threads are together.
     pub(super) fn count_rounds(&mut self, label: Label, blocks: [&Block; 2]) -> bool {
         let mut asks = false;
         if self.info.fibers.is_some() {

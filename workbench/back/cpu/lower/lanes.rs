@@ -1,7 +1,7 @@
-//! Ops on lanes: what four threads compute at once. Each means what its scalar form in `arith` and `expr` does.
+//! Ops on lanes, for four threads at once. Each means the same as its scalar form in `arith` and `expr`.
 //!
-//! Numbers of 32 bits are one vector, of 64 bits two; a truth value is all ones or zeros in lanes as wide as what was
-//! compared.
+//! Numbers of 32 bits are one vector, of 64 bits two; a truth value is all ones or zeros in lanes as wide as the
+//! numbers compared.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Between regions: who is active, jumps of all that are, barriers and warp functions.
+//! Control between regions: active threads, jumps of all of them, barriers and warp functions.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
@@ -60,7 +60,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(walk.empty.last().copied().unwrap_or(walk.empty[0]))
     }
 
-    /// Goes on if anybody is active, else where somebody may be.
+    /// Goes on if any thread is active; else jumps to where one may be.
     pub(super) fn go_on_if(&mut self, any: clif::Value) -> Result<()> {
         let (go, empty) = (self.b.create_block(), self.empty_target()?);
         self.b.ins().brif(any, go, &[], empty, &[]);
@@ -69,7 +69,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(())
     }
 
-    /// Those who left a construct are active again.
+    /// Makes the threads that left a construct active again.
     pub(super) fn end_masked(&mut self, exit: clif::Block, left: u32, span: Span) -> Result<bool> {
         self.pop_target(span)?;
         self.b.switch_to_block(exit);
@@ -79,7 +79,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(true)
     }
 
-    /// The running thread leaves what the mask stands for.
+    /// Has the running thread leave the construct of a mask.
     pub(super) fn jump_out(&mut self, mask: u32, span: Span) -> Result<()> {
         if mask != EXITED {
             let site = self.new_site(span, SiteKind::Jump);
@@ -142,7 +142,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(self.b.ins().iadd(scratch, at))
     }
 
-    /// As [`Self::mask`], for an operation that has a site: `array` is where threads note it.
+    /// As [`Self::mask`], for an operation that has a site, which threads note in `array`.
     pub(super) fn mask_at(
         &mut self,
         op: MaskOp,
@@ -174,7 +174,7 @@ impl<'m> FuncLower<'_, 'm> {
     }
 
     pub(super) fn barrier(&mut self, span: Span) -> Result<()> {
-        // Without masks all threads are here.
+        // All threads are here if there are no masks.
         if self.walk()?.masks.is_none() {
             return Ok(());
         }

@@ -78,14 +78,14 @@ const MAX_EXIT_USES: usize = 64;
 pub(super) struct Lowering<'m> {
     pub module: &'m Module,
     pub isa: &'m dyn TargetIsa,
-    /// For each function that is reached, what analysis found.
+    /// The facts about each function that is reached.
     pub infos: &'m [Option<FuncInfo>],
-    /// For each function its number among those compiled.
+    /// The number of each function among those compiled.
     pub numbers: &'m [Option<u32>],
     pub globals: &'m Globals,
-    /// For each function whether its slots must be found by address.
+    /// True for each function whose slots must be found by address.
     pub linked: &'m [bool],
-    /// Which functions are kept code.
+    /// The functions that are kept code.
     pub kept: &'m KeptUses,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
@@ -192,14 +192,14 @@ struct FuncLower<'a, 'm> {
     good_row: bool,
     /// The branches to code that may be left out of the function.
     shortcuts: Vec<Shortcut>,
-    /// For pointers moved by an index of any size, the index.
+    /// The index of each pointer that was moved by an index of any size.
     far: FxHashMap<Value, clif::Value>,
     labels: Vec<Target>,
     /// The number of enclosing loops that may wait for other threads.
     waiting: u32,
     refs: FxHashMap<(u32, u32), FuncRef>,
     depth: usize,
-    /// In a kernel with splits.
+    /// The walk over regions, in a kernel with splits.
     walk: Option<block::RegionWalk<'m>>,
     /// The enclosing loops in which fibers ask which threads are together, and the number of finished rounds of each.
     rounds: Vec<(Label, Variable)>,
@@ -212,7 +212,7 @@ struct Exits {
     fault: clif::Block,
     /// Leaves with status 1.
     stop: clif::Block,
-    /// Says that what went wrong in the library went wrong at the site that the context tells, and leaves.
+    /// Places a fault in the library at the site that the context tells, and leaves.
     here: Option<clif::Block>,
     /// The number of jumps to either.
     uses: usize,
@@ -224,7 +224,7 @@ pub(super) struct Shortcut(clif::Inst);
 impl Shortcut {
     /// Leaves it out of the function, whose code is there sooner then.
     pub fn leave_out(&self, func: &mut clif::Function) {
-        // With what the frontend has passed along for its variables.
+        // The jump keeps the block arguments that the frontend added for its variables.
         if let clif::InstructionData::Brif { blocks: [_, destination], .. } = func.dfg.insts[self.0] {
             func.dfg.insts[self.0] = clif::InstructionData::Jump { opcode: clif::Opcode::Jump, destination };
         }
@@ -244,7 +244,7 @@ pub(super) enum Part {
     Round,
 }
 
-/// Lowers a part of a function, numbered `number`, into `out`; gives what may be left out of it.
+/// Lowers a part of a function, numbered `number`, into `out`; gives the branches that may be left out of it.
 ///
 /// # Errors
 /// A construct that the back end cannot compile, or IR that breaks the validator's rules.
@@ -458,8 +458,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         }
     }
 
-    /// The context tells what faulted: parameters of the fault block would be values for the register allocator to bring together from
-    /// all over the function. Words that the site has no operands for stay as they are.
+    /// Jumps to the fault block. The fault is passed in the context: as block parameters, its words would be values for the register
+    /// allocator to bring together from all over the function. Words that the site has no operands for stay as they are.
     fn jump_to_fault(&mut self, site: i64, operands: &[clif::Value]) {
         let site = self.int(types::I64, site);
         for (i, word) in [site].iter().chain(operands).enumerate() {
@@ -593,7 +593,8 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         }
     }
 
-    /// Which thread runs, as [`WorkerCtx::unpack_thread`](crate::back::cpu::abi::context::WorkerCtx::unpack_thread) wants it.
+    /// The running thread's index, as [`WorkerCtx::unpack_thread`](crate::back::cpu::abi::context::WorkerCtx::unpack_thread)
+    /// wants it.
     fn packed_thread(&mut self) -> clif::Value {
         match self.walk.as_ref().and_then(|walk| walk.packed) {
             Some(packed) if !self.published => packed,

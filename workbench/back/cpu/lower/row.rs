@@ -8,7 +8,7 @@ use crate::back::cpu::facts::affine::RowPlan;
 use crate::ir::{CompareOp, Op, Value};
 use crate::source::Span;
 
-/// For each value the op that defines it.
+/// The op that defines each value.
 pub(super) type Ops<'m> = Vec<Option<&'m Op>>;
 
 impl<'m> FuncLower<'_, 'm> {
@@ -154,7 +154,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.b.ins().iadd(start, by)
     }
 
-    /// For each value the op that defines it.
+    /// The op that defines each value.
     pub(super) fn ops(&self) -> Ops<'m> {
         let func = self.func;
         let mut ops = vec![None; self.func.values.len()];

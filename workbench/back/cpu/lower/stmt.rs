@@ -1,4 +1,4 @@
-//! Statements. Lowering one says whether control runs past it; what follows a statement that does not is left out.
+//! Statements. Lowering one says whether control runs past it; dead code after a statement that does not is left out.
 
 use std::collections::HashSet;
 
@@ -430,7 +430,7 @@ impl FuncLower<'_, '_> {
         Ok(true)
     }
 
-    /// Calls what the first parameter points at with the others, and returns what that returns.
+    /// Calls the function that the first parameter points at with the other parameters, and returns its result.
     fn lower_dispatch(&mut self, signature: u64, span: Span) -> Result<bool> {
         let mut given = Vec::with_capacity(2 * self.func.params.len());
         for i in 0..self.func.params.len() {
@@ -442,7 +442,7 @@ impl FuncLower<'_, '_> {
                 }
             }
         }
-        // The address with its descriptor gives way to the context.
+        // The context takes the place of the address and its descriptor.
         let Some((&address, rest)) = given.split_first() else { return Err(self.bad(span, "nothing to dispatch on")) };
         let mut args = vec![self.ctx];
         args.extend(rest.get(1..).unwrap_or_default());

@@ -1,8 +1,8 @@
 //! Grid-stride loops the other way round, in two functions beside the kernel's plain code.
 //!
-//! The *trip* is asked once a row: are the numbers such that rounds can be exchanged, and what are they? They are when the
-//! stride is positive and no thread's index can pass the range of its type, be it by the step that ends its own loop or
-//! by the steps that others still make. Else the plain code has to run, where an index wraps as it should.
+//! The *trip* is computed once a row: whether the numbers allow rounds to be exchanged, and the numbers themselves. They
+//! do when the stride is positive and no thread's index can pass the range of its type, be it by the step that ends its
+//! own loop or by the steps that others still make. Else the plain code has to run, where an index wraps as it should.
 //!
 //! The *round* is a kernel like any other: for all threads of the row `i = start + offset; if (i < bound) BODY`, with the
 //! offset from the context. Neighbours touch neighbouring memory, and their accesses are checked once for the row.
@@ -28,7 +28,7 @@ struct Numbers {
 }
 
 impl<'m> FuncLower<'_, 'm> {
-    /// From the kernel to one round of it.
+    /// Switches from the kernel to one round of it.
     fn enter_round(&mut self) -> Result<&'m StridedInfo> {
         let Some(strided) = self.info.strided.as_deref() else {
             return Err(self.bad(Span::NONE, "it is no grid-stride loop"));
@@ -105,7 +105,7 @@ impl<'m> FuncLower<'_, 'm> {
             self.int(types::I64, largest(parts.index, parts.compared)),
         );
         want(self, IntCC::SignedGreaterThan, stride, zero);
-        // Holds by itself for 32 bits; a number past the signed range, taken as unsigned, is negative here.
+        // The test holds anyway for 32 bits; a number past the signed range, taken as unsigned, is negative here.
         for number in [start, bound, stride] {
             want(self, IntCC::SignedLessThan, number, wide);
         }

@@ -1,4 +1,4 @@
-//! A region: the loop over a block's threads, and what a thread finds there of its own that other regions left.
+//! A region: the loop over a block's threads, and the values of a thread that other regions left for it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
@@ -59,8 +59,8 @@ impl Mentions {
 }
 
 impl<'m> FuncLower<'_, 'm> {
-    /// A loop over the active threads; `fill` writes what one does, and tells whether its end is reached. `kept` are the locals it
-    /// sets that have to outlive it.
+    /// A loop over the active threads; `fill` emits the code for one thread, and tells whether control reaches its end. `kept` are
+    /// the locals it sets that have to outlive it.
     pub(super) fn thread_loop(&mut self, kept: &[Local], fill: impl FnOnce(&mut Self) -> Result<bool>) -> Result<()> {
         let outer = std::mem::take(&mut self.exits);
         let (end, after) = (self.b.create_block(), self.b.create_block());
@@ -69,7 +69,7 @@ impl<'m> FuncLower<'_, 'm> {
         let (table, masks, threads) = (walk.table, walk.masks, walk.threads);
         let zero = self.int(types::I64, 0);
         let one = self.int(types::I64, 1);
-        // With masks: a loop over warps around one over the bits of a warp's mask.
+        // Masks make it a loop over warps around one over the bits of a warp's mask.
         let body = self.b.create_block();
         let warps = match masks {
             None => {
@@ -185,7 +185,7 @@ impl<'m> FuncLower<'_, 'm> {
         })
     }
 
-    /// Fetches what a thread's part of a region needs.
+    /// Fetches the values that a thread's part of a region needs.
     fn set_up_thread(&mut self, plan: &'m SplitPlan, mentions: &Mentions) -> Result<()> {
         for (i, at) in plan.slots.iter().enumerate() {
             if at.is_some()

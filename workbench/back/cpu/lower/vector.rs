@@ -1,8 +1,8 @@
 //! A row in chunks of threads, as [`vector`](crate::back::cpu::facts::vector) planned it: 128-bit lanes, four threads at a time.
 //!
-//! Per chunk, what is one number for all threads and where each line of offsets starts are computed once, by scalar
-//! lowering with the chunk's first thread; the body then runs on groups of four threads, one group to its end before the
-//! next, so that few registers are live. A group's accesses are the line's start plus a constant.
+//! The uniform values of a chunk and the start of each affine offset are computed once, by scalar lowering with the
+//! chunk's first thread; the body then runs on groups of four threads, one group to its end before the next, so that few
+//! registers are live. The address of a group's access is the start of its affine offset plus a constant.
 
 use std::collections::BTreeMap;
 
@@ -166,7 +166,7 @@ impl<'m> FuncLower<'_, 'm> {
         Ok(())
     }
 
-    /// Both sides of a branch, then for each local the side that its thread takes.
+    /// Joins both sides of a branch: for each local, each thread takes the value of its side.
     fn join(
         &mut self,
         plan: &VectorPlan,

@@ -25,8 +25,8 @@ use crate::ir::{self, Block, FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass;
 use crate::source::Span;
 
-/// Statements of one image, after which it gets no more kernels: what nobody has begun when the front end is done is shared by all threads,
-/// what somebody has is waited for.
+/// Statements of one image, after which it gets no more kernels: work that has not begun when the front end is done is shared by all
+/// threads, work that has is waited for.
 const ENOUGH: usize = 300;
 
 /// Most modules of a program, all of which wait for their good code.
@@ -35,7 +35,7 @@ const MAX_MODULES: usize = 8;
 /// Most bytes of data of a text: each image is made beside a copy.
 const MAX_DATA: usize = 1 << 18;
 
-/// Most statements of a module: past that a limit of the whole program is near, and what it says had better not wait.
+/// Most statements of a module: past that a limit of the whole program is near, whose error should not wait.
 const MAX_STMTS: usize = 50_000;
 
 /// A check of a module, which gives its errors.
@@ -43,7 +43,7 @@ pub type Check = fn(&Module) -> Vec<Diagnostic>;
 
 /// Kernels whose code is being made ahead.
 pub struct Ahead {
-    /// Anew where the text is read again.
+    /// The current reading; replaced where the text is read again.
     text: Mutex<Arc<Text>>,
     check: Check,
 }
@@ -58,14 +58,14 @@ struct Text {
 
 #[derive(Default)]
 struct TextState {
-    /// Kernels that nobody has begun, each with what it reaches.
+    /// Kernels that no thread has begun, each with the functions it reaches.
     waiting: Vec<(FuncId, Vec<FuncId>)>,
     functions: FxHashMap<FuncId, Arc<Function>>,
     /// The tables of the module as far as they went when the last kernel was taken, without functions.
     tables: Module,
-    /// The batches that somebody has begun.
+    /// The batches that a thread has begun.
     begun: Vec<Batch>,
-    /// The variables of the last of these, which have those of all before in them.
+    /// The variables of the last of these, which include those of all before.
     globals: Option<Arc<Globals>>,
     /// True while a thread that was asked is not done.
     asked: bool,
@@ -76,7 +76,7 @@ struct TextState {
 /// Some kernels together.
 struct Batch {
     kernels: Vec<FuncId>,
-    /// All that they reach.
+    /// All functions that they reach.
     functions: Vec<FuncId>,
     /// The outer is set when it is over, the inner where that went well.
     image: Option<Option<Arc<CompiledModule>>>,
@@ -139,7 +139,7 @@ impl Ahead {
         self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends the taking: of the kernels in a finished module those that are made ahead, whose code nobody else has to make.
+    /// Ends the taking. Gives the kernels of a finished module that are made ahead, whose code need not be made again.
     pub fn claim(&self, module: &Module) -> Claim {
         let text = self.text();
         let mut state = text.lock();
@@ -169,7 +169,7 @@ impl Ahead {
 /// The kernels of a module that are made ahead.
 pub struct Claim {
     text: Arc<Text>,
-    /// Their functions; in what is compiled beside them each is [`absent`].
+    /// The kernels made ahead; in the module compiled beside them each is [`absent`].
     pub kernels: Vec<FuncId>,
     /// Their variables, which are the program's.
     pub globals: Option<Arc<Globals>>,
@@ -191,14 +191,14 @@ impl Text {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has nothing begun any more.
+    /// Has no more work begun.
     fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
         state.waiting.clear();
     }
 
-    /// Makes the code of what waits, until nothing does.
+    /// Compiles the waiting kernels, until none waits.
     fn work(&self, check: Check) {
         let mut state = self.lock();
         loop {
@@ -273,7 +273,8 @@ fn is_same(a: &Function, b: &Function) -> bool {
         && (*body == b.body || hash(body) == hash(&b.body))
 }
 
-/// The code of all kernels of a module, which host code launches. What is wrong with it whoever compiles the whole will say.
+/// The code of all kernels of a module, which host code launches. Errors in it are left to the compilation of the whole
+/// program.
 fn image(mut module: Module, globals: Arc<Globals>, check: Check) -> Option<Arc<CompiledModule>> {
     if check(&module).iter().any(Diagnostic::is_error) {
         return None;
@@ -305,7 +306,7 @@ mod tests {
         __global__ void second(int* y) { y[threadIdx.x] = 5; }
         void f(torch::Tensor y) { first<<<1, 2>>>(y.data_ptr<int>()); second<<<1, 2>>>(y.data_ptr<int>()); }";
 
-    /// The module of a text, and what was made ahead of it, once all that was taken has been begun.
+    /// The module of a text, and the kernels made ahead of it, once all that were taken have been begun.
     fn compiled(text: &str) -> (Module, Ahead) {
         let ahead = Ahead::new(crate::valid::validate);
         let options = front::Options::default();
@@ -381,7 +382,7 @@ mod tests {
             void g(torch::Tensor x) { both<<<1, 1>>>(x.data_ptr<float>(), 3); }";
         let (module, ahead) = compiled(&format!("#include <torch/extension.h>\n{large}"));
         let claim = ahead.claim(&module);
-        // Nobody knows yet, or it is not claimed at all.
+        // The code is not made yet, or nothing is claimed at all.
         assert!(claim.kernels.is_empty() || claim.modules().is_none());
     }
 

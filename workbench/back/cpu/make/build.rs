@@ -1,4 +1,4 @@
-//! Builds a module: lowers what is in the plan, has machine code made of it, and puts the image together.
+//! Building of a module: lowers the functions of the plan, has machine code made of them, and puts the image together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -29,7 +29,7 @@ use crate::ir::{FuncId, FuncKind, Function, Module, format};
 use crate::pass::{self, watch::Watch};
 use crate::source::Span;
 
-/// Makes of a module what [`Code::compile`] takes: as [`pass::prepare_for_cpu`], several functions at a time.
+/// Prepares a module for [`Code::compile`]: as [`pass::prepare_for_cpu`], several functions at a time.
 pub fn prepare(module: &mut Module) {
     let left = pass::prepare_together(module);
     let watch = Watch::new(module);
@@ -52,15 +52,15 @@ pub fn prepare(module: &mut Module) {
 enum Purpose<'a> {
     /// The code is good code.
     Good,
-    /// The code is there soon; good code may be made from what is kept here.
+    /// The code is there soon; the CLIF for good code is kept here.
     Soon(Option<&'a mut Vec<(clif::Function, Effort)>>),
     /// The code is good and comes with its text.
     Text,
 }
 
-/// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number, after that
-/// of new kept code. Code that is there soon lacks what only saves time: the rows of a kernel whose accesses need no checks, and the rounds of
-/// grid-stride loops, the last parts.
+/// Lowers and compiles everything in the plan: the machine code of each part, in the order that gives it its number, after that of new kept
+/// code. Soon code lacks the parts that only save time: the rows of a kernel whose accesses need no checks, and the rounds of grid-stride
+/// loops, the last parts.
 fn compile_all(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
@@ -87,7 +87,7 @@ fn compile_all(
             Purpose::Good => (effort, false),
             Purpose::Text => (effort, true),
             Purpose::Soon(kept) => {
-                // Good code is made where nobody hears the verifier.
+                // The verifier runs here, because good code is made where no one sees its errors.
                 if cfg!(debug_assertions) && effort == Effort::Full {
                     let wrong = |e| internal(Span::NONE, format!("the code generator's input breaks its rules: {e}"));
                     cranelift_codegen::verify_function(&func, lowering.isa).map_err(wrong)?;
@@ -109,7 +109,7 @@ fn compile_all(
     }
     let made = added.iter().zip(jobs.finish()).map(|(id, code)| {
         let code = code.unwrap_or_else(|panic| {
-            // Good code may do without; whoever works on this wants to hear of it.
+            // A release goes on without good code; a developer wants to see the panic.
             if cfg!(debug_assertions) {
                 std::panic::resume_unwind(panic);
             }
@@ -120,7 +120,7 @@ fn compile_all(
     made.collect()
 }
 
-/// The code of a plan, and what better code is made from where `kept` says that it may be wanted.
+/// The code of a plan, and the job for better code where `kept` says that it may be wanted.
 fn machine(
     plan: &Plan,
     lowering: &mut Lowering<'_>,
@@ -159,7 +159,7 @@ fn machine(
     Ok((machine, (!parts.is_empty()).then_some(machine::Job { parts, calls, links, needs })))
 }
 
-/// Makes the code of a plan's new kept code known to all that come after; `parts` is what better code is made from.
+/// Makes the code of a plan's new kept code known to all later programs; `parts` is the input for better code.
 fn keep_code(
     plan: &Plan,
     codes: &[(FuncId, MachineCode)],

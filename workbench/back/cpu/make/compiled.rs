@@ -1,4 +1,4 @@
-//! A compiled module: its image and code, and what better code is made from.
+//! A compiled module: its image and code, and the input for better code.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct CompiledModule {
 }
 
 impl CompiledModule {
-    /// Adds what was made ahead of the program; once.
+    /// Adds the modules that were made ahead of the program; once.
     pub fn add(&mut self, ahead: Vec<Arc<CompiledModule>>) {
         self.image.ahead.get_or_init(|| ahead.iter().map(|made| made.image.clone()).collect());
         self.ahead = ahead;

@@ -1,5 +1,5 @@
-//! Making code: [`plan`] says what of a module is compiled, [`build`] lowers and compiles it, [`parallel`] several functions at a time,
-//! [`ahead`] kernels of a text that is still being lowered, [`tiers`] better code in the background.
+//! Making code: [`plan`] says which functions of a module are compiled, [`build`] lowers and compiles it, [`parallel`] several
+//! functions at a time, [`ahead`] kernels of a text that is still being lowered, [`tiers`] better code in the background.
 //!
 //! # Which tier runs
 //! 1. *Soon*: at once, without value numbering and with registers handed out in one pass.
@@ -11,8 +11,9 @@
 //! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that compiler's code of the same text takes the place of
 //!    lanes. Where it fails, lanes stay.
 //!
-//! A launch keeps its tier to its end. All tiers compute the same bits, but for the sign and payload of NaN, and in wide code for the order
-//! of float atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells it, `kernel.tier_report(block)` says what there is and why there is no more ([`report`]); the file tests and whole kernels run in all.
+//! A launch keeps its tier to its end. All tiers compute the same bits, but for the sign and payload of NaN, and in wide code for the order of float
+//! atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells which one ran, `kernel.tier_report(block)` says which code there is and why there is no
+//! more ([`report`]); the file tests and whole kernels run in all.
 //!
 //! # Processors
 //! A compilation uses two processors where it can: functions are handed out, the largest first, for the passes that take each alone and for

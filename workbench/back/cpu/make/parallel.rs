@@ -1,5 +1,6 @@
-//! Several functions at a time: the thread that compiles prepares jobs one after the other, idle threads of the pool take what is
-//! prepared, and it takes what is left. It waits only for what somebody has begun, never for a thread that is busy with a launch.
+//! Several functions at a time: the thread that compiles prepares jobs one after the other, idle threads of the pool take
+//! prepared jobs, and it takes those left over. It waits only for jobs that a thread has begun, never for a thread that is busy
+//! with a launch.
 //!
 //! A function that takes the code generator long is left to a thread of its own where the compiling thread may be asked to stop.
 
@@ -18,7 +19,7 @@ use crate::back::cpu::code::jit::{JitError, MachineCode};
 use crate::back::cpu::run::pool;
 use crate::steps;
 
-/// Memory of the code generator is kept for the next function, but not what a function with more instructions took.
+/// Memory of the code generator is kept for the next function, but not after a function with more instructions.
 const MAX_KEPT: usize = 20_000;
 
 /// Most functions that wait: more would only take memory.
@@ -57,16 +58,16 @@ struct Shared<J, R> {
 }
 
 struct QueueState<J, R> {
-    /// With about how much work they are.
+    /// Jobs by their numbers, with about how much work each is.
     waiting: Vec<(usize, usize, J)>,
-    /// Jobs that somebody has taken and not finished.
+    /// Jobs that a thread has taken and not finished.
     begun: usize,
     /// The results of the jobs; a panic where a job panicked.
     results: Vec<Option<std::thread::Result<R>>>,
 }
 
 impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
-    /// For so many jobs, each of which `work` does.
+    /// A queue for so many jobs, each of which `work` does.
     pub fn new(jobs: usize, work: fn(J) -> R) -> Self {
         let state = Mutex::new(QueueState { waiting: Vec::new(), begun: 0, results: Vec::with_capacity(jobs) });
         let helpers = jobs.min(pool::width()) - usize::from(jobs > 0);
@@ -93,7 +94,8 @@ impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
         }
     }
 
-    /// Does what nobody has begun, waits for the rest; what became of all jobs, in the order they were added.
+    /// Does the jobs that no thread has begun, waits for the rest; the results of all jobs, in the order they were
+    /// added.
     pub fn finish(self) -> Vec<std::thread::Result<R>> {
         let largest = self.leave_large();
         self.shared.work_up_to(usize::MAX, largest);
@@ -126,7 +128,7 @@ impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
     }
 }
 
-/// A caller who ends early wants no more results.
+/// A caller that ends early wants no more results.
 impl<J, R> Drop for Parallel<J, R> {
     fn drop(&mut self) {
         self.shared.lock().waiting.clear();
@@ -138,7 +140,7 @@ impl<J, R> Shared<J, R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does so many jobs, or until nothing waits; the largest first, so that nobody is left with one at the end.
+    /// Does so many jobs, or until none waits; the largest first, so that no thread is left with a long one at the end.
     fn work(&self, most: usize) {
         self.work_up_to(most, usize::MAX);
     }

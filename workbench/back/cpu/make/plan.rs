@@ -1,5 +1,5 @@
-//! The plan of what to compile of a module: the functions that may run, in their order, what analysis found of each, and the limits
-//! they keep.
+//! The plan of what to compile of a module: the functions that may run, in their order, the facts about each, and the limits they
+//! keep.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,9 +28,9 @@ pub struct Plan {
     pub order: Vec<FuncId>,
     pub hosts: Vec<FuncId>,
     pub strided: Vec<FuncId>,
-    /// For each function whether the pointers in its slots may be looked up.
+    /// True for each function whose slots' pointers may be looked up.
     pub linked: Vec<bool>,
-    /// Whose address the program's own code knows, with what tells the functions of their type.
+    /// The functions whose address the program's own code knows, each with the signature of its type.
     pub functions: BTreeMap<FuncId, u64>,
     /// The functions that are compiled apart, once for all programs.
     pub kept: KeptUses,
@@ -39,7 +39,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The program's own functions that one may call, by way of kept code and of pointers too: kept code calls kept code and what is pointed at.
+    /// The program's own functions that a function may call, through kept code and pointers too: kept code calls kept code and the functions
+    /// that pointers point at.
     fn callees(&self, id: FuncId) -> Vec<FuncId> {
         let Some(info) = &self.infos[id.index()] else { return Vec::new() };
         let (mut found, mut signatures) = (Vec::new(), Vec::from_iter(info.dispatches));
@@ -79,9 +80,9 @@ impl Plan {
         Some(deepest.into_iter().max().unwrap_or(0))
     }
 
-    /// Its functions with what they call, each behind all of that; `None` where one may come to call itself.
+    /// Its functions in post-order of the call graph, each with its callees; `None` where one may come to call itself.
     fn innermost_first(&self) -> Option<Vec<(FuncId, Vec<FuncId>)>> {
-        // A function is done when all it calls is; whoever is left calls into a circle.
+        // A function is done when all it calls is; the rest call into a cycle.
         let mut calls: Vec<Vec<FuncId>> = (0..self.infos.len()).map(|i| self.callees(FuncId::new(i))).collect();
         let mut left: Vec<usize> = calls.iter().map(Vec::len).collect();
         let mut callers: Vec<Vec<FuncId>> = vec![Vec::new(); self.infos.len()];
@@ -166,7 +167,7 @@ pub fn plan(module: &Module, kept: KeptUses, tier: Tier) -> Result<Plan> {
     Ok(Plan { infos, numbers, order, hosts, strided, linked, functions, kept, stmts })
 }
 
-/// For each function, whether one of `work` is or calls it; of known kept code it is not said what that calls.
+/// True for each function of `work` and each that they call; the callees of known kept code are not listed.
 fn reach(infos: &[Option<FuncInfo>], mut work: Vec<FuncId>) -> Vec<bool> {
     let mut seen = vec![false; infos.len()];
     while let Some(id) = work.pop() {

@@ -38,11 +38,11 @@ pub struct TierRow {
 /// The state of a tier's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TierState {
-    /// It has been made.
+    /// The code has been made.
     Made,
-    /// It has not been made yet; what makes it.
+    /// The code has not been made yet; the text says what makes it.
     Later(String),
-    /// There will be none; why.
+    /// There will be no code; the text says why.
     Never(String),
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Both come from the same CLIF, so they find the same faults and compute the same bits, but for the sign and the payload of a NaN, which
 //! IEEE 754 leaves open and Cranelift's optimiser does not keep (`-a * -b` becomes `a * b`). Good code takes the code generator more than
-//! twice as long, most of it to hand out registers. A launch runs one tier from its start to its end. One that looks long waits until
-//! the good code is there, and so does whoever times launches ([`settle`]).
+//! twice as long, most of it in register allocation. A launch runs one tier from its start to its end. One that looks long waits until
+//! the good code is there, and so does a caller that times launches ([`settle`]).
 
 mod settling;
 
@@ -31,7 +31,7 @@ pub use settling::{Settled, forget_own, settle, settle_while};
 /// Most programs that wait for the thread: past that the compiling thread makes the good code itself.
 const MAX_WAITING: u64 = 64;
 
-/// The interval at which a caller who waits for the thread looks again.
+/// The interval at which a caller that waits for the thread looks again.
 const LOOK_AGAIN: Duration = Duration::from_micros(50);
 
 /// The longest wait of a program's launches, once, which neither a time limit nor the user can shorten.
@@ -43,8 +43,8 @@ const MAX_OWN: usize = 5_000;
 /// Bytes of stack that takes, several times over.
 const OWN_STACK: usize = 1 << 20;
 
-/// Makes the good code, or waits for it where somebody else is at it, about as long as [`MAX_WAIT`]. For a launch that takes longer
-/// still.
+/// Makes the good code, or waits for it where another thread makes it, about as long as [`MAX_WAIT`]: for a launch that takes
+/// longer still.
 pub fn settle_soon(tiers: &Tiers) {
     if tiers.are_settled() || tiers.waited.swap(true, Ordering::Relaxed) {
         return;
@@ -58,7 +58,7 @@ pub fn settle_soon(tiers: &Tiers) {
     }
 }
 
-/// Makes the good code where nobody has begun, as long as it is `wanted`.
+/// Makes the good code where no thread has begun, as long as it is `wanted`.
 fn make(tiers: &Tiers, wanted: &dyn Fn() -> bool) {
     let Some(job) = tiers.take_job() else { return };
     job.needs.iter().for_each(|tiers| make(tiers, &|| true));
@@ -99,13 +99,13 @@ struct Maker {
     helpers: Arc<Helpers>,
 }
 
-// As the pool: made at first use, made anew in a forked child, never freed. Wide code takes a compiler's time, which nothing else should
-// wait for.
+// The maker is like the pool: made at first use, made anew in a forked child, never freed. Wide code has a maker of its own, because its
+// compiler takes long.
 static MAKER: AtomicPtr<Maker> = AtomicPtr::new(std::ptr::null_mut());
 
 static WIDE_MAKER: AtomicPtr<Maker> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Has the good code of a program made in time.
+/// Has the good code of a program made in the background.
 pub fn improve(module: &Arc<CompiledModule>) {
     if !module.tiers.has_job() {
         return;
@@ -117,12 +117,12 @@ pub fn improve(module: &Arc<CompiledModule>) {
     }
 }
 
-/// Has the good code of kept code made in time; what is not, whoever needs it makes.
+/// Has the good code of kept code made in the background; a program that needs it earlier makes it itself.
 pub fn improve_kept(tiers: &'static Tiers) {
     queue(&MAKER, Work::Kept(tiers));
 }
 
-/// Has what nobody wants any more freed, on the thread that makes good code once it comes to it: a program takes as long as its parsing.
+/// Frees a value later, on the thread that makes good code: freeing a program takes as long as parsing it.
 pub fn discard(garbage: impl Send + 'static) {
     queue(&MAKER, Work::Garbage(Box::new(garbage)));
 }
@@ -136,7 +136,7 @@ pub fn note_launch(module: &Arc<CompiledModule>, (func, block): (FuncId, Dim3), 
     }
 }
 
-/// Has wide code made that a launch had no time to wait for.
+/// Has the wide code made that a launch had no time to wait for.
 pub fn make_later(module: &Arc<CompiledModule>, case: Case) {
     if module.wide.as_ref().is_some_and(|wide| wide.leave(&case)) {
         queue_wide(module, case);
@@ -183,7 +183,7 @@ pub fn attend(module: &Arc<CompiledModule>) {
     }
 }
 
-/// Queues again what is not made: the queue of a process stays behind when it forks.
+/// Queues again code that is not made: the queue of a process stays behind when it forks.
 fn keep_queued(module: &Arc<CompiledModule>) {
     let tiers = &module.tiers;
     let process = std::process::id();
@@ -191,7 +191,8 @@ fn keep_queued(module: &Arc<CompiledModule>) {
         return;
     }
     if !tiers.has_job() {
-        // Taken by the parent, whose thread is not here; or here, where it will be set all the same.
+        // The job was taken by the parent, whose thread is not here; or in this process, where it will be set all the
+        // same.
         if !tiers.is_taken_by(process) {
             tiers.set_good(None);
         }
@@ -236,8 +237,8 @@ fn maker(makers: &'static AtomicPtr<Maker>) -> Option<&'static Maker> {
 
 fn run(work: &Receiver<Work>, done: &AtomicU64) {
     while let Ok(work) = work.recv() {
-        // A program that nobody holds any more is not worth its code. While this is at it, it holds the program, whose last other
-        // holder shows in the count.
+        // A program without other holders is not worth its code. This thread holds it meanwhile, so a count of one shows that no
+        // other does.
         match work {
             Work::Program(module) => {
                 if let Some(module) = module.upgrade() {

@@ -1,4 +1,4 @@
-//! Launches that wait for their wide code: as long as nobody wants them to end and their time lasts.
+//! Launches that wait for their wide code: until they are interrupted or their time is up.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,8 +30,8 @@ impl Interrupt for Until<'_> {
 /// Wide code, with whether better may come; or why a launch ends before it begins.
 type Wanted = Result<Option<(Arc<WideCode>, bool)>, (FaultKind, String)>;
 
-/// The wide code that a launch runs, where there is some; makes it where that is what the program was compiled for.
-/// With whether better code may come. Code that was not there at the deadline is made in the background.
+/// The wide code that a launch runs, where there is some, and whether better code may come. It is made now where the
+/// program was compiled for it. Code that was not there at the deadline is made in the background.
 ///
 /// # Errors
 /// The reason that the launch ends before it begins.

@@ -1,8 +1,9 @@
 //! Bessel functions.
 //!
-//! Below 8, where CUDA's bounds are in ULP, those of order 0 and 1 are Taylor series about tabulated points, their zeros
-//! among them, so that results near a zero keep all their digits. Beyond, where the bounds are absolute, `libm`'s do; and from
-//! where Hankel's asymptotic series reaches the last bit of a `double`, that: it reduces a large argument once, not three times.
+//! Below 8, where CUDA's bounds are in ULP, the functions of order 0 and 1 are Taylor series about tabulated points, their zeros
+//! among them, so that results near a zero keep all their digits. Beyond, where the bounds are absolute, `libm`'s functions do.
+//! Where Hankel's asymptotic series reaches the last bit of a `double`, that is used: it reduces a large argument once, not
+//! three times.
 
 use std::f64::consts::{FRAC_2_PI, PI};
 
@@ -200,7 +201,7 @@ pub fn yn(n: i32, x: f64) -> f64 {
     }
 }
 
-/// From here on the asymptotic series is exact to a double: its smallest term is about `exp(-2x)`.
+/// The argument from which the asymptotic series is exact to a double: its smallest term is about `exp(-2x)`.
 const FAR: f64 = 30.0;
 
 /// The modified Bessel function of the first kind of order `n`, 0 or 1, for `x >= 0`.

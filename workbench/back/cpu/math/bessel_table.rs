@@ -4,7 +4,7 @@
 /// A centre of expansion.
 #[derive(Debug)]
 pub struct Center {
-    /// Where.
+    /// The point.
     pub at: f64,
     /// The low part of the place: the exact zero less `at`.
     pub at_low: f64,

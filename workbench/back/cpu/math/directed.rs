@@ -1,8 +1,8 @@
 //! Arithmetic rounded down, up, or towards zero.
 //!
-//! Each function computes the nearest result, then the sign of what that result lacks, exactly, and moves it by one step
-//! where it lies on the wrong side. This needs no change of the machine's rounding mode, which compiled code may not see.
-//! `float` forms find the sign in `double`, which holds a product of two `float`s.
+//! Each function computes the nearest result, then the exact sign of its error, and moves it by one step where it lies on
+//! the wrong side. This needs no change of the machine's rounding mode, which compiled code may not see. `float` forms
+//! find the sign in `double`, which holds a product of two `float`s.
 
 use super::double::{two_product, two_sum};
 
@@ -17,7 +17,7 @@ pub enum Toward {
     Zero,
 }
 
-/// `near`, or its neighbour, from the sign of what `near` lacks of the exact result.
+/// `near`, or its neighbour, from the sign of the exact result less `near`.
 macro_rules! finish {
     ($name:ident, $ty:ident) => {
         fn $name(near: $ty, lack: f64, to: Toward) -> $ty {

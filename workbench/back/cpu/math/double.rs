@@ -24,7 +24,7 @@ pub fn two_product(a: f64, b: f64) -> (f64, f64) {
 }
 
 impl Double {
-    /// From both parts.
+    /// A double of both parts.
     pub const fn new(high: f64, low: f64) -> Self {
         Double { high, low }
     }

@@ -4,9 +4,9 @@ use super::double::Double;
 
 /// The natural logarithm of 2.
 const LN_2: Double = Double::new(std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
-/// To base 10 of 2.
+/// The logarithm to base 10 of 2.
 const LOG10_2: Double = Double::new(std::f64::consts::LOG10_2, -2.803_728_127_785_170_4e-18);
-/// To base 10 of e.
+/// The logarithm to base 10 of e.
 const LOG10_E: Double = Double::new(std::f64::consts::LOG10_E, 1.098_319_650_216_765e-17);
 
 /// A positive finite number as exponent and the natural logarithm of the rest, which is within half a power of two of 1.

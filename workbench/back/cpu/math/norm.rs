@@ -2,7 +2,7 @@
 
 use super::double::Double;
 
-/// The length scaled by a power of two, and that power; the other forms are what special values give.
+/// The length scaled by a power of two, and that power; the other forms are the results of special values.
 enum Length {
     Scaled(Double, i32),
     Zero,

@@ -66,7 +66,7 @@ fn stepped(x: f32) -> f32 {
     let y = _mm_cvtss_f32(_mm_rsqrt14_ss(all, all));
     let t = x * y;
     let e = (-t).mul_add(y, 1.0);
-    // The estimate of 0, infinity, NaN and what has no root is the result.
+    // The estimate of 0, infinity, NaN and numbers without a root is the result.
     if e.is_nan() { y } else { (0.5 * y).mul_add(e, y) }
 }
 

@@ -269,7 +269,7 @@ pub fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
-/// Hyperbolic tangent within one ULP, of which the C library's misses a second.
+/// Hyperbolic tangent within one ULP; the C library's is off by up to two.
 pub fn tanh(x: f64) -> f64 {
     let size = x.abs();
     // Numerator and denominator, each as a number and a correction to it.

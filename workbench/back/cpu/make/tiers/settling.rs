@@ -1,4 +1,5 @@
-//! Settling: a thread that times launches waits for the code of what it launches, not for what others have left to be made.
+//! Settling: a thread that times launches waits for the code of its own programs, not for code that other threads have
+//! queued.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -32,7 +33,7 @@ pub struct Settled {
     pub is_done: bool,
 }
 
-/// Notes what this thread has compiled or launched.
+/// Notes a program that this thread has compiled or launched.
 pub(super) fn own(module: &Arc<CompiledModule>) {
     OWN.with_borrow_mut(|own| {
         let is_it = |known: &Weak<CompiledModule>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(module));
@@ -47,13 +48,13 @@ pub(super) fn own(module: &Arc<CompiledModule>) {
     });
 }
 
-/// Has the thread wait for nothing that it has compiled or launched until now.
+/// Has the thread wait for no program that it has compiled or launched until now.
 pub fn forget_own() {
     OWN.set(Vec::new());
 }
 
-/// Returns when every program that this thread has compiled or launched since it last asked has its best code: what is timed should be
-/// that. Tells whether there was any.
+/// Returns when every program that this thread has compiled or launched since it last asked has its best code, so that timings are of
+/// that. Tells whether there was any program.
 pub fn settle() -> bool {
     match settle_while(|| Ok::<_, Infallible>(true)) {
         Ok(settled) => settled.had_any,
@@ -90,7 +91,7 @@ pub fn settle_while<E>(mut go_on: impl FnMut() -> Result<bool, E>) -> Result<Set
     Ok(Settled { had_any, is_done: true })
 }
 
-/// Waits for the good code of a program, whose turn has come where nobody has begun.
+/// Waits for the good code of a program, and has it made out of turn where no thread has begun.
 fn wait_for_good<E>(
     module: &Arc<CompiledModule>,
     wait: &mut impl FnMut(&dyn Fn() -> bool) -> Result<bool, E>,
@@ -141,7 +142,7 @@ fn wait_for_wide<E>(
     wait(&|| is_made() || finished.load(Ordering::Acquire))
 }
 
-/// Does what has its turn on a thread of its own. Where there can be none, the thread of the queue comes to it.
+/// Does work out of turn, on a thread of its own. Where there can be none, the thread of the queue comes to it.
 fn aside(work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name("workbench-code".to_owned()).stack_size(stack::POOL_THREAD);
     drop(thread.spawn(work));

@@ -258,7 +258,7 @@ impl Lanes for Avx512 {
         unsafe { std::mem::transmute::<[f64; 16], [__m512d; 2]>(all) }
     }
 
-    /// As instructions have it.
+    /// The exponent and the mantissa, by the instructions for them.
     #[inline(always)]
     fn split(&mut self, x: __m512) -> (__m512, __m512) {
         // SAFETY: as above.

@@ -69,8 +69,8 @@ pub fn exp2<B: Lanes>(b: &mut B, x: B::F) -> B::F {
     b.scale(p, n)
 }
 
-/// Ten to the power of `x`, as two to the power of that in `double`: what is rounded is off by 1e-9 ULP of a `float` at most, where
-/// CUDA's bound of 1 ULP leaves `float` arithmetic no room.
+/// Ten to the power of `x`, as a power of two computed in `double`: the number that is rounded is off by 1e-9 ULP of a `float` at
+/// most, where CUDA's bound of 1 ULP leaves `float` arithmetic no room.
 #[inline(always)]
 pub fn exp10<B: Lanes>(b: &mut B, x: B::F) -> B::F {
     let (x, by) = (b.widen(x), b.d(std::f64::consts::LOG2_10));
@@ -129,8 +129,7 @@ pub(super) fn half_expm1_double<B: Lanes>(b: &mut B, x: B::F) -> B::F {
     b.fma(power, p, t)
 }
 
-/// The exponential minus 1: that of the rest plus `1 - 2^-n` is scaled once.
-/// Error: 1.29 ULP.
+/// The exponential minus 1: that of the reduced argument plus `1 - 2^-n`, scaled once. Error: 1.29 ULP.
 #[inline(always)]
 pub fn expm1<B: Lanes>(b: &mut B, x: B::F) -> B::F {
     let c = clamp(b, x, -18.0, 89.0);

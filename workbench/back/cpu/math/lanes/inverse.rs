@@ -15,7 +15,7 @@ const ATAN: [f32; 8] = [
 ];
 /// (asin(x) / x - 1) / x^2 by x^2, to one half (relative error 5e-9).
 const ASIN: [f32; 5] = [0.166_667_52, 0.074_953_094, 0.045_469_17, 0.024_184_575, 0.042_158_842];
-/// Half of pi, and what that lacks.
+/// Half of pi, and the low part of that.
 const HALF_PI: (f32, f32) = (std::f32::consts::FRAC_PI_2, -4.371_139e-8);
 
 /// The arc tangent of at most 1.

@@ -8,7 +8,7 @@ use super::{Lanes, poly};
 
 /// The first 16 bits of the logarithm of 2, whose products with exponents are exact, and the rest.
 pub(super) const LN_2: (f32, f32) = (0.693_145_75, 1.428_606_8e-6);
-/// To base 10.
+/// The logarithm to base 10 of 2, in two parts.
 const LOG10_2: (f32, f32) = (0.301_025_4, 4.605_039e-6);
 
 /// (ln(1 + f) - f) / f^2.

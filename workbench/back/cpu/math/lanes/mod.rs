@@ -283,8 +283,8 @@ pub trait Lanes {
         (e, self.select(is_good, m, nan))
     }
 
-    /// [`Lanes::split`] of what is neither zero, subnormal, infinite, negative nor NaN; of others, a finite exponent and a
-    /// mantissa in the same range.
+    /// [`Lanes::split`] of numbers that are neither zero, subnormal, infinite, negative nor NaN; for others, a finite
+    /// exponent and a mantissa in the same range.
     fn split_normal(&mut self, x: Self::F) -> (Self::F, Self::F) {
         let bits = self.bits(x);
         let start = self.i(0x3f40_0000);

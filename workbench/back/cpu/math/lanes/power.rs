@@ -37,7 +37,7 @@ pub fn pow<B: Lanes>(b: &mut B, x: B::F, y: B::F) -> B::F {
     let (is_one, is_zero) = (b.eq(x, one), b.eq(y, zero));
     let trivial = b.or(is_one, is_zero);
     let power = b.select(trivial, one, power);
-    // A negative number: odd integers keep its sign, and what is no integer gives NaN.
+    // A negative number: odd integers keep its sign, and a number that is no integer gives NaN.
     let whole = b.rint(y);
     let integer = b.eq(whole, y);
     let halved = b.mul(y, half);

@@ -1,4 +1,4 @@
-//! Which math function is which straight-line code, and entry points of each, for a number and for sixteen.
+//! The straight-line code of each math function, and its entry points for one number and for sixteen.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512, Doubles, Floats};
@@ -89,7 +89,7 @@ macro_rules! functions {
             }
         }
 
-        /// Only of 512 bits are vectors wide enough for a call to be worth it.
+        /// Vectors of 512 bits alone are wide enough for a call to be worth it.
         #[cfg(not(target_arch = "x86_64"))]
         pub fn $sixteen(_math: MathFn) -> Option<usize> {
             None
@@ -125,7 +125,7 @@ macro_rules! rares {
             }
         )*
 
-        /// The address of what stands in for few arguments.
+        /// The address of the scalar function for the rare arguments.
         pub fn rare_float(rare: Rare) -> usize {
             match rare {
                 $(Rare::$variant => $float as *const () as usize,)*

@@ -102,8 +102,8 @@ fn error_functions_and_roots() {
     check_pairs("rhypot", 2, root::rhypot, |x, y| if finite(x, y) { 1.0 / length(x, y) } else { 0.0 });
 }
 
-/// Checks the function of `double`s against one whose own error is below one ULP, at numbers of all sizes and of those of
-/// the range, next to 1 and at the edges.
+/// Checks the function of `double`s against one whose own error is below one ULP, at numbers of all sizes, of the sizes
+/// in the function's range, next to 1 and at the edges.
 fn check_doubles(
     name: &str,
     most: i64,

@@ -7,7 +7,7 @@ use super::{Lanes, ROUNDER, Rare, flip, poly, sign};
 
 /// The bound of the fast reduction.
 const BOUND: f32 = 131_072.0;
-/// Pi, and what the parts before lack of it, negated.
+/// Pi in three parts, negated.
 const MINUS_PI: [f32; 3] = [-std::f32::consts::PI, 8.742_278e-8, 3.430_249e-15];
 
 /// (sin(r) - r) / r^3 by r^2, to half of pi (relative error 7e-9); the second coefficient is an ULP below the fit, so that

@@ -16,7 +16,7 @@ const ARTANH: [f64; 7] = [
     0.15373879468995272,
 ];
 
-/// Exponent, `f`, half of its square, and what of `ln(1 + f)` goes beyond `f` less that half.
+/// The exponent, `f`, half of its square, and the rest of `ln(1 + f)` beyond `f` less that half.
 #[inline(always)]
 fn parts<B: Lanes>(b: &mut B, x: B::D) -> [B::D; 5] {
     let (e, m) = b.dsplit(x);

@@ -3,7 +3,7 @@
 use super::super::{Lanes, dclamp, dflip, dpoly};
 use super::exp::exp2_sum;
 
-/// Two over the logarithm of 2, and what that lacks.
+/// Two over the logarithm of 2, and the low part of that.
 const FIRST: (f64, f64) = (2.885_390_081_777_926_8, 4.071_054_748_186_206_6e-17);
 /// A third of it.
 const SECOND: (f64, f64) = (0.961_796_693_925_975_6, 5.057_761_664_812_590_7e-17);
@@ -19,7 +19,7 @@ const LOG2: [f64; 8] = [
     0.1814467581411715,
 ];
 
-/// The logarithm to base 2 of a number that is not negative, as a sum of which the second part is small.
+/// The logarithm to base 2 of a number that is not negative, as a sum whose second part is small.
 #[inline(always)]
 fn log2_sum<B: Lanes>(b: &mut B, x: B::D) -> (B::D, B::D) {
     let (e, m) = b.dsplit(x);
@@ -93,7 +93,7 @@ pub fn pow<B: Lanes>(b: &mut B, x: B::D, y: B::D) -> B::D {
     let (is_one, is_zero) = (b.deq(x, one), b.deq(y, zero));
     let trivial = b.or(is_one, is_zero);
     let power = b.dselect(trivial, one, power);
-    // A negative number: odd integers keep its sign, and what is no integer gives NaN.
+    // A negative number: odd integers keep its sign, and a number that is no integer gives NaN.
     let whole = b.drint(y);
     let integer = b.deq(whole, y);
     let halved = b.dmul(y, half);

@@ -4,7 +4,7 @@ use super::super::{DROUNDER, Lanes, Rare, dflip, dpoly, dsign};
 
 /// The bound of the fast reduction.
 const BOUND: f64 = 1_048_576.0;
-/// Pi, and what the parts before lack of it, negated.
+/// Pi in three parts, negated.
 const MINUS_PI: [f64; 3] = [-std::f64::consts::PI, -1.224_646_799_147_353_2e-16, 2.994_769_809_718_339_7e-33];
 
 /// (sin(r) - r) / r^3 by r^2, to half of pi (relative error 3e-19); the second coefficient is an ULP below the fit, so that
