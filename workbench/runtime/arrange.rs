@@ -1,5 +1,5 @@
-//! Arguments of a call, by position and by name, arranged to the parameters of what is called. Every call that knows names goes through
-//! [`arrange`]: operators, host functions, Python's C interface. Who calls it words the errors.
+//! Arguments of a call, by position and by name, arranged to the parameters of the function called. Every call that knows names goes
+//! through [`arrange`]: operators, host functions, Python's C interface. Its caller words the errors.
 
 use super::Error;
 
@@ -53,7 +53,7 @@ pub trait Named {
     /// The number of named arguments before any is taken.
     fn count(&self) -> usize;
 
-    /// The argument of a name, which nobody asks for again.
+    /// The argument of a name, which is not asked for again.
     ///
     /// # Errors
     /// The reason that the argument cannot be read.
@@ -98,7 +98,7 @@ pub enum Misarranged {
     Twice(usize),
     /// A parameter without a default is not given.
     Missing {
-        /// Which.
+        /// The parameter.
         at: usize,
         /// A name that is given and that no parameter has: why the argument is missing, perhaps.
         unknown: Option<String>,

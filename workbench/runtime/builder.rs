@@ -35,7 +35,7 @@ mod sealed {
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The element type's name here.
     const DTYPE: DType;
-    /// The value as a constant; that of a 16-bit float as a `float`.
+    /// The value as a constant; a 16-bit float as a `float`.
     fn constant(self) -> Const;
 }
 
@@ -173,7 +173,7 @@ impl<'a, T: IntoArg<'a>, const N: usize> IntoArg<'a> for [T; N] {
     }
 }
 
-/// As a list of a known length.
+/// A list of a known length.
 impl<'a, T: IntoArg<'a>> IntoArg<'a> for Vec<T> {
     fn into_arg(self) -> std::result::Result<Given, String> {
         self.into_iter().map(IntoArg::into_arg).collect::<std::result::Result<_, _>>().map(Given::List)
@@ -201,7 +201,7 @@ pub struct Struct<'a> {
 }
 
 impl<'a> Struct<'a> {
-    /// A struct of which no member is given yet.
+    /// A struct without members so far.
     pub fn new() -> Self {
         Self::default()
     }
@@ -248,7 +248,7 @@ pub fn records<T: bytemuck::NoUninit>(structs: &[T]) -> Records<'_> {
     lend(structs.as_ptr(), structs.len(), false)
 }
 
-/// As [`records`], to be written as well.
+/// An argument as of [`records`], to be written as well.
 pub fn records_mut<T: bytemuck::NoUninit + bytemuck::AnyBitPattern>(structs: &mut [T]) -> Records<'_> {
     lend(structs.as_mut_ptr(), structs.len(), true)
 }

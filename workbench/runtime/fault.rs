@@ -10,7 +10,7 @@ use crate::source::{SourceMap, Span};
 /// One wrong thing a launch did: the lowest faulting block's, its lowest thread's.
 #[derive(Debug, Clone)]
 pub struct Fault {
-    /// What.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// The kernel launched.
     pub kernel: String,
@@ -44,9 +44,10 @@ pub enum Error {
     },
     /// A launch did something wrong (`KernelFault`; `Timeout` and `Interrupted` have exceptions of their own).
     Fault(Box<Fault>),
-    /// An argument does not fit (`ArgumentError`): one sentence that names parameter, what came, what was wanted.
+    /// An argument does not fit (`ArgumentError`): one sentence that names the parameter, what was given and what was
+    /// wanted.
     Argument(String),
-    /// No driver, no GPU, no NVRTC (`DeviceUnavailable`): what is missing, how to get it.
+    /// No driver, no GPU, no NVRTC (`DeviceUnavailable`): what is missing, and how to get it.
     DeviceUnavailable(String),
     /// A user's callable failed (its message), a file could not be written, and the like.
     Other(String),

@@ -1,5 +1,4 @@
-//! Hints in messages about a program: parameters as C++ declares them, what to write for a kernel that there is none
-//! of.
+//! Hints in messages about a program: parameters as C++ declares them, what to write for a kernel that does not exist.
 
 use super::program::Program;
 use crate::ir::layout::MemberType;

@@ -1,4 +1,4 @@
-//! From a module to code: what the front end made is validated, prepared and handed to a back end.
+//! From a module to code: the module of the front end is validated, prepared and handed to a back end.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(super) fn cpu_code(
     };
     let claim = ahead.map(|ahead| ahead.claim(module)).filter(|claim| !claim.kernels.is_empty());
     let code = match make(claim.as_ref()) {
-        // Without what was to be made ahead: what is wrong is said of the whole.
+        // The whole is compiled without the code made ahead, so that errors are those of the whole.
         Ok(None) | Err(_) if claim.is_some() => make(None),
         code => code,
     };

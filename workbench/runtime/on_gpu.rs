@@ -1,4 +1,4 @@
-//! Kernels on a GPU: one of the CPU's compiled for it, what was queued there, and what that did wrong.
+//! Kernels on a GPU: a kernel of the CPU's compiled for it, the queue there, and the faults of queued kernels.
 
 use std::sync::PoisonError;
 
@@ -35,7 +35,7 @@ pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool> {
     Ok(cuda::synchronize(interrupt)?)
 }
 
-/// True if kernels were queued that nobody has waited for.
+/// True if kernels were queued that have not been waited for.
 pub fn has_queued() -> bool {
     cuda::has_queued()
 }

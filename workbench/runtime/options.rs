@@ -20,7 +20,7 @@ pub struct CompileOptions {
     pub device: Device,
     /// The options for NVRTC.
     pub nvrtc: NvrtcOptions,
-    /// Which machine code to make for the CPU.
+    /// The machine code to make for the CPU.
     pub tier: Tier,
     /// Host arrays say that they are on the CPU whatever a host function was registered for.
     pub strict_device: bool,
@@ -97,7 +97,7 @@ impl Setting for Vec<(String, String)> {
     fn read(value: OptionValue) -> Result<Self, OptionValue> {
         match value {
             OptionValue::Pairs(pairs) => Ok(pairs),
-            // A list of nothing is one of pairs, too.
+            // An empty list counts as one of pairs, too.
             OptionValue::Texts(texts) if texts.is_empty() => Ok(Vec::new()),
             other => Err(other),
         }

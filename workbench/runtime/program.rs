@@ -84,13 +84,13 @@ struct Inner {
     code: DeviceCode,
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
-    /// Those that calls have asked for.
+    /// Kernels that calls have deduced, by the calls.
     deduced: Mutex<HashMap<front::deduced_instances::KernelCall, Kernel>>,
     /// The same text compiled for a GPU, once an operator has asked for it.
     for_gpu: Mutex<Option<Program>>,
     /// The host functions and operators that the text offers, once its registrations have run.
     exports: OnceLock<(Vec<Export>, Vec<LibraryEntry>)>,
-    /// The function that calls what the text offers, where it offers something.
+    /// The function that calls the text's exports, where there are any.
     entry: Option<FuncId>,
     /// The notes that host code has left for later calls.
     notes: Arc<Notes>,
@@ -330,7 +330,7 @@ impl Program {
         Ok(all.entry(call.clone()).or_insert(kernel).clone())
     }
 
-    /// Names of kernels' templates, of which launches ask for instances.
+    /// Names of kernels' templates, instances of which launches ask for.
     pub fn template_names(&self) -> &[String] {
         &self.0.module.templates
     }
@@ -520,7 +520,8 @@ impl Kernel {
         self.program.0.options.device
     }
 
-    /// Which machine code its last launch on the CPU ran: `soon`, `good`, `lanes` or `wide`; `None` before the first, and on a GPU.
+    /// The machine code that its last launch on the CPU ran: `soon`, `good`, `lanes` or `wide`; `None` before the first, and on a
+    /// GPU.
     pub fn tier(&self) -> Option<&'static str> {
         match &self.program.0.code {
             DeviceCode::Cpu(code) => code.last_tier(self.id),
@@ -539,8 +540,8 @@ impl Kernel {
         }
     }
 
-    /// The machine code on the CPU for blocks of a shape, tier by tier: what is made, what makes the rest, why there is no more, and which
-    /// loops run in the processor's widest registers.
+    /// The machine code on the CPU for blocks of a shape, tier by tier: which is made, what makes the rest, why there is no more, and
+    /// which loops run in the processor's widest registers.
     ///
     /// # Errors
     /// It runs on a GPU, or no block is like that, as a sentence.
@@ -572,8 +573,8 @@ impl Kernel {
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
     }
 
-    /// For each pointer parameter that the text writes through, by index, the first place that does, as messages name it; none of a text
-    /// for GPUs that the front end does not take.
+    /// The pointer parameters that the text writes through, by index, each with the first place that does, as messages name it; none for
+    /// a text for GPUs that the front end does not take.
     pub fn written_params(&self) -> Vec<(usize, String)> {
         let program = &self.program.0;
         let written = pass::writes::written_params(&program.module, self.id);

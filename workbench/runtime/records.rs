@@ -1,10 +1,10 @@
 //! Arrays of structs, of complex numbers and of 8-bit floats as arguments of kernels: which memory a pointer to structs takes, and what
 //! to say of an array that does not fit.
 //!
-//! A pointer takes an array of its element type. Of a kernel's pointer to structs or to pointers the front end keeps what one of them is
+//! A pointer takes an array of its element type. The front end keeps the type that a kernel's pointer to structs or to pointers points at
 //! (`Param::pointee`). NumPy's structured types are compared by names, places and types; complex numbers as two floats; 8-bit floats by
 //! their kind. A list of arrays becomes a table of addresses, memory of the launch's like any other, and each array is lent to the launch.
-//! An array that does not fit is reported with both layouts, or with the `view` that keeps what the bits mean.
+//! An array that does not fit is reported with both layouts, or with the `view` that keeps the meaning of the bits.
 
 use super::DType;
 use super::program::numpy_name;
@@ -67,7 +67,7 @@ fn is_named(layout: &StructLayout, name: &str) -> bool {
 /// The most numbers of a struct that are looked at one by one.
 const MOST_PARTS: usize = 64;
 
-/// The numbers that a type is made of and where they are; `None` for what holds anything else, or a great many.
+/// The numbers that a type is made of and where they are; `None` for a type that holds anything else, or a great many.
 fn flat(ty: &MemberType) -> Option<Vec<(u32, Elem)>> {
     let mut parts = Vec::new();
     add_parts(ty, 0, &mut parts)?;

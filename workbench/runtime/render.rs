@@ -1,4 +1,4 @@
-//! Faults and errors as text and as HTML: what was done, by which thread, and the user's line with the place marked.
+//! Faults and errors as text and as HTML: the fault, its thread, and the user's line with the place marked.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -16,7 +16,7 @@ use crate::source::{SourceMap, Span};
 ///   |     ^^^^ `c[i]` writes index 1000 of `c`, which has 1000 elements
 /// ```
 pub fn fault(fault: &Fault) -> String {
-    // An exception's message is what its author wrote; where it was raised comes after.
+    // The message of an exception is its author's; the place where it was raised comes after.
     let heading = match fault.kind {
         FaultKind::Raised(_) => format!("{}\nraised {}", fault.detail, summary(fault)),
         _ => format!("{TITLE}: {}", summary(fault)),

@@ -1,4 +1,4 @@
-//! Reports: what a launch or a call of host code that went well hands back besides its results.
+//! Reports: the output that a launch or a call of host code that went well gives besides its results.
 
 use crate::back::PrintfRecord;
 
@@ -14,7 +14,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// All output joined, with a line that says how much was dropped.
+    /// All output joined, with a line that tells the number of records dropped.
     pub fn text(&self) -> String {
         output_text(&self.output, self.dropped)
     }

@@ -1,7 +1,7 @@
-//! Shapes of what host functions give, from shapes alone.
+//! Shapes of the results of host functions, from shapes alone.
 //!
-//! The function runs on address space that nobody wrote, launches left out, twice with other values; operations that ask for values are
-//! errors.
+//! The function runs on address space that was never written, with launches left out, and up to two more times with other values;
+//! operations that ask for values are errors.
 
 use super::host::{Export, Fill, HostTensor, Limits, Value, hollowly};
 use super::program::Program;
@@ -12,8 +12,9 @@ use crate::back::FaultKind;
 const SECOND_TRY: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Program {
-    /// The shapes and types of what a host function that the text offers gives: it runs on tensors of the arguments' shapes that hold
-    /// nothing, and its launches are left out. Thrice, with other values: where that changes the shapes, they are not a matter of shapes.
+    /// The shapes and types of the results of a host function that the text offers: it runs on tensors of the arguments' shapes that hold
+    /// nothing, and its launches are left out. It runs up to three times, each time with other values: where that changes the shapes,
+    /// they do not follow from shapes.
     ///
     /// # Errors
     /// As [`Program::call_export`]; [`Error::Other`] where the shapes depend on values.
@@ -53,7 +54,7 @@ impl Program {
     }
 }
 
-/// Values with new tensors of the same shapes in the place of the tensors, which hold what `fill` says.
+/// The values with new tensors in the place of theirs: of the same shapes, and holding the numbers that `fill` says.
 fn hollow(values: &[Value], fill: Fill) -> Result<Vec<Value>> {
     values.iter().map(|value| hollow_one(value, fill)).collect()
 }

@@ -19,7 +19,8 @@ pub enum Given {
     Records(BufferArg, usize),
     /// A null pointer.
     Null,
-    /// One for each element of an array, what is left over is zero; for a pointer to pointers the arrays these point at.
+    /// A value for each element of an array, with zeros for those left over; for a pointer to pointers, the arrays these
+    /// point at.
     List(Vec<Given>),
     /// Members by name; all of them.
     Members(Vec<(String, Given)>),
@@ -36,7 +37,7 @@ pub enum Given {
     Bytes(Vec<u8>),
 }
 
-/// A struct ready to be passed: its bytes, and what its pointers point at.
+/// A struct ready to be passed: its bytes, and the memory that its pointers point at.
 #[derive(Debug, Clone, Default)]
 pub struct Packed {
     words: Vec<u128>,

@@ -5,8 +5,8 @@ use super::{DType, Error, Program, Result};
 use crate::back::Interrupt;
 use crate::ir::{Global, Space};
 
-/// A `__constant__` or `__device__` variable of a program. Of a program for the GPU each GPU has its own: what is written is written to
-/// all, and read is that of the first GPU that the program ran on.
+/// A `__constant__` or `__device__` variable of a program. Each GPU has its own variable of a program for the GPU: writes go to all,
+/// and reads are from the first GPU that the program ran on.
 #[derive(Clone)]
 pub struct Symbol {
     program: Program,
@@ -88,7 +88,7 @@ impl Symbol {
         Ok(now.unwrap_or_else(|| self.data().bytes.clone()))
     }
 
-    /// Replaces what it holds, for the launches that begin from now on.
+    /// Replaces its contents, for the launches that begin from now on.
     ///
     /// # Errors
     /// [`Error::Argument`] unless there are exactly as many bytes; on a GPU also as [`Symbol::bytes`].
@@ -120,7 +120,7 @@ impl Symbol {
         Ok(self.bytes()?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// Replaces what it holds.
+    /// Replaces its contents.
     ///
     /// # Errors
     /// [`Error::Argument`] when `T` is not the element type or there are not exactly as many elements.

@@ -20,7 +20,7 @@ impl Tensor {
         Tensor { dtype, shape: shape.to_vec(), words: vec![0; bytes.div_ceil(8)] }
     }
 
-    /// As [`Tensor::poisoned`], for a shape that may be more than there is memory for.
+    /// As [`Tensor::poisoned`], for a shape that may need more memory than there is.
     ///
     /// # Errors
     /// [`Error::Argument`] when it is too large, or the memory is not there.
@@ -41,7 +41,7 @@ impl Tensor {
         }
     }
 
-    /// An array filled with the poison pattern ([`POISON`]), so that what is never written shows.
+    /// An array filled with the poison pattern ([`POISON`]), so that elements that are never written show.
     pub fn poisoned(dtype: DType, shape: &[usize]) -> Self {
         let mut tensor = Self::zeros(dtype, shape);
         tensor.words.fill(u64::from_ne_bytes([POISON; 8]));

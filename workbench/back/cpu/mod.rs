@@ -57,9 +57,9 @@ const MIN_TIMED_WORK: u64 = 20_000;
 pub struct Code(Arc<CompiledModule>);
 
 impl Code {
-    /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that
-    /// `same`, compiled from the same text, has are shared with it. What was made `ahead` is [`absent`] in the module and a part of the code.
-    /// `None` where that could not be made after all, or what is [`known`] turns out to be needed with its bodies.
+    /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that `same`,
+    /// compiled from the same text, has are shared with it. A kernel made `ahead` is [`absent`] in the module and a part of the code. `None`
+    /// where one could not be made after all, or where functions that are [`known`] turn out to be needed with their bodies.
     ///
     /// # Errors
     /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.
@@ -174,7 +174,8 @@ impl Code {
         self.0.image.entry(func).map_or(0, |e| e.shared.fixed)
     }
 
-    /// Which code the last launch of a kernel ran: `soon`, `good`, `lanes`, `wide`, or `fibers`; none before the first.
+    /// The code that the last launch of a kernel ran: `soon`, `good`, `lanes`, `wide`, or `fibers`; none before the
+    /// first.
     pub fn last_tier(&self, func: FuncId) -> Option<&'static str> {
         let entry = self.0.image.entry(func)?;
         Tier::of_number(entry.last.load(Ordering::Relaxed)).filter(|tier| *tier != Tier::Auto).map(Tier::name)
@@ -249,7 +250,7 @@ pub fn look_in_packages(folders: impl IntoIterator<Item = std::path::PathBuf>) {
     wide::compiler::add_packages(folders);
 }
 
-/// Stops the compilers that run in the background, and removes what they were making: for a process that ends.
+/// Stops the compilers that run in the background, and removes their unfinished files: for a process that ends.
 pub fn stop_compilers() {
     wide::running::end();
 }

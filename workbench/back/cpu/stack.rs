@@ -49,7 +49,7 @@ fn lowest_address() -> Option<usize> {
         let ok = libc::pthread_attr_getstack(attr.as_ptr(), &raw mut low, &raw mut size) == 0
             && libc::pthread_attr_getguardsize(attr.as_ptr(), &raw mut guard) == 0;
         libc::pthread_attr_destroy(attr.as_mut_ptr());
-        // The guard may lie inside what is reported as stack (glibc before 2.27).
+        // The guard may lie inside the range reported as stack (glibc before 2.27).
         ok.then(|| low as usize + guard)
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels built by hand, run, and held against what Rust computes.
+//! Kernels built by hand, run, and compared with results that Rust computes.
 
 mod arith;
 mod build;

@@ -16,15 +16,15 @@ pub enum Tier {
     Lanes = 3,
     /// Wide code, which the first launch makes and waits for; good code where there is none.
     Wide = 4,
-    /// Good code of which each thread of a kernel runs as a fiber, also where none has to wait for another: slow, and independent of any order.
+    /// Good code, each thread of which runs as a fiber, also where none has to wait for another: slow, and independent of any order.
     Fibers = 5,
 }
 
-/// The number of what [`Tier::default`] is.
+/// The number of the default tier.
 static DEFAULT_TIER: AtomicU8 = AtomicU8::new(Tier::Auto as u8);
 
 impl Default for Tier {
-    /// [`Tier::Auto`], or what [`Tier::make_default`] said last.
+    /// [`Tier::Auto`], or the tier of the last [`Tier::make_default`].
     fn default() -> Self {
         Tier::of_number(DEFAULT_TIER.load(Ordering::Relaxed)).unwrap_or(Tier::Auto)
     }
@@ -34,7 +34,7 @@ impl Tier {
     /// All tiers, each at its number.
     pub const ALL: [Tier; 6] = [Tier::Auto, Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide, Tier::Fibers];
 
-    /// Code of this tier is what is compiled in this process from now on, unless it asks for other.
+    /// Makes this the tier that is compiled in this process from now on, unless another is asked for.
     pub fn make_default(self) {
         DEFAULT_TIER.store(self as u8, Ordering::Relaxed);
     }

@@ -25,7 +25,7 @@ pub type Answer<T> = Result<T, (Exception, String)>;
 pub struct DeviceTag {
     /// True for `cuda`, false for `cpu`.
     pub is_cuda: bool,
-    /// Which one; -1: none said.
+    /// The number of the device; -1: none said.
     pub index: i8,
 }
 
@@ -35,7 +35,7 @@ impl DeviceTag {
     /// The first GPU.
     pub const CUDA: DeviceTag = DeviceTag { is_cuda: true, index: 0 };
 
-    /// As services give it.
+    /// The number of it, as services give it.
     pub fn number(self) -> i64 {
         i64::from(self.is_cuda) | (i64::from(self.index) + 1) << 8
     }
@@ -74,7 +74,7 @@ impl Fill {
         match self {
             Fill::Zeros => 0.0,
             Fill::Ones => 1.0,
-            // Multiplying by the golden ratio's bits spreads what follows one another.
+            // Multiplication by the golden ratio's bits spreads neighbouring numbers.
             Fill::Mixed => ((i as u32 + 1).wrapping_mul(0x9e37_79b9) >> 16) as f32 / 16_384.0 - 1.0,
         }
     }
@@ -101,7 +101,7 @@ pub struct Storage {
     bytes: usize,
     writable: bool,
     lender: Option<Lender>,
-    /// Memory of the running call, not to outlive it; with what it lies in, if that is a tensor's.
+    /// Memory of the running call, not to outlive it; with the storage it lies in, if that is a tensor's.
     borrowed: Option<Option<Arc<Storage>>>,
     /// The storage whose memory it is, to be read only.
     sealed: Option<Arc<Storage>>,
@@ -173,7 +173,7 @@ impl Storage {
         Ok(made)
     }
 
-    /// Memory of somebody else's.
+    /// Memory that another owner lends.
     ///
     /// # Safety
     /// It stays where it is for as long as anything made from this does.
@@ -257,7 +257,7 @@ impl Storage {
         self.bytes
     }
 
-    /// Whose it is, when it was lent.
+    /// The lender, when it was lent.
     pub fn lender(&self) -> Option<Lender> {
         self.lender
     }
@@ -309,7 +309,7 @@ pub struct HostTensor {
     storage: Arc<Storage>,
     dtype: DType,
     shape: Dims,
-    /// In elements, as torch's.
+    /// The strides in elements, as torch's.
     strides: Dims,
     /// The first element's place in the storage, in elements.
     offset: i64,
@@ -361,7 +361,7 @@ impl HostTensor {
         Ok(HostTensor::view(storage, dtype, shape.into(), contiguous_strides(shape), 0, device))
     }
 
-    /// A contiguous tensor of zeros, or one that begins with what `fill` says.
+    /// A contiguous tensor of zeros, or one that begins with the numbers that `fill` says.
     ///
     /// # Errors
     /// As [`HostTensor::new`].
@@ -464,7 +464,7 @@ impl HostTensor {
         if self.numel() == 0 {
             return std::ptr::null_mut();
         }
-        // Within the storage, which every view stays in.
+        // The address lies within the storage, which every view stays in.
         self.storage.ptr.wrapping_offset((self.offset * self.dtype.size() as i64) as isize)
     }
 

@@ -50,7 +50,7 @@ pub struct Limits<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
     /// The time at which it ends.
     pub deadline: Option<Instant>,
-    /// Only the shapes and types of the results are wanted: launches are left out, and tensors hold nothing.
+    /// True if only the shapes and types of the results are wanted: launches are left out, and tensors hold nothing.
     pub shapes_only: bool,
     /// Implementations for the key `Autograd` are passed over, as below torch's autograd.
     pub below_autograd: bool,
@@ -73,7 +73,7 @@ pub(super) fn needs_values(what: &str) -> String {
 }
 
 /// Calls a registered operator for host code: its qualified name, its overload and the arguments, and which of their tensors require grad
-/// where a gradient is recorded; what it gives, or why it could not, and what it printed and warned of.
+/// where a gradient is recorded; its result, or why there is none, and what it printed and warned of.
 pub type Dispatcher = fn(&str, &str, Vec<Value>, Option<&[bool]>, Limits<'_>) -> (Answer<Dispatched>, Report);
 
 /// The result of a registered operator, and the record of its gradient where it has one and one was asked for.
@@ -81,7 +81,7 @@ pub type Dispatched = (Value, Option<Recording>);
 
 static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
 
-/// Says who calls registered operators; the first one who says so does.
+/// Sets the dispatcher of registered operators; the first one set stays.
 pub fn set_dispatcher(dispatcher: Dispatcher) {
     _ = DISPATCHER.set(dispatcher);
 }
@@ -120,7 +120,7 @@ pub struct Call<'p> {
     limits: Limits<'p>,
     /// The time that the call may take.
     limit: Option<Duration>,
-    /// When somebody was last asked whether it is to end; none: before the first time that it mattered.
+    /// The time at which the user was last asked whether it is to end; none: before the first time that it mattered.
     polled: Mutex<Option<Instant>>,
     memory: Arc<HostMemory>,
     /// Large, and the call is handed on by value.
@@ -160,7 +160,7 @@ pub(super) struct CallState {
     output: (Vec<PrintfRecord>, u64),
     /// The functions that registrations have left.
     pub exports: Vec<Export>,
-    /// And those of the dispatcher.
+    /// The entries that registrations with the dispatcher have left.
     pub library: Vec<LibraryEntry>,
     /// The objects of Python's C interface, where it is used.
     python: Option<Box<Python>>,
@@ -203,7 +203,7 @@ impl<'p> Call<'p> {
     /// The function that calls a wrapper, by pointers to both.
     pub const ENTRY: &'static str = "__wb_entry_call";
 
-    /// A call of what is named so; `args` are taken from the stack, the last first.
+    /// A call of the function with these names; `args` are taken from the stack, the last first.
     pub fn new(
         program: &'p dyn HostProgram,
         shared: ProgramState,
@@ -240,7 +240,7 @@ impl<'p> Call<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).neuron.has_asked
     }
 
-    /// Ends the call if its time is up, or somebody wants it to end: the latter is asked every few milliseconds.
+    /// Ends the call if its time is up, or if the user wants it to end, which is asked every few milliseconds.
     fn poll(&self) -> Result<(), Raised> {
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             let detail =
@@ -260,7 +260,8 @@ impl<'p> Call<'p> {
         Ok(())
     }
 
-    /// Puts what operators that it called have printed before its own; what else went wrong than the code itself knows.
+    /// Puts the output of the operators that it called before its own, and adds a fault that the code itself does not
+    /// know of.
     pub fn complete(&self, outcome: &mut Outcome) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if outcome.fault.is_none() {
@@ -485,7 +486,8 @@ impl CallState {
             }
             Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
             Service::Drop => self.pop().map(|_| Reply::Nothing),
-            // Truth values are what pybind11 takes for them: all that has a truth value but texts and containers.
+            // A truth value is any value that pybind11 takes for one: all that have a truth value, but texts and
+            // containers.
             Service::PopBool => match self.pop()?.number(true) {
                 Value::Bool(b) => int(b.into()),
                 Value::Int(i) => int((i != 0).into()),
@@ -563,7 +565,7 @@ impl CallState {
                 let name = given.text(0)?;
                 let args = self.take(given.int(1))?;
                 if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
-                    // No handler of the text's knows what to do about that.
+                    // No handler of the text's can deal with this.
                     self.exceptions.raise(ENDS);
                     return Err((Exception::Runtime, needs_values(&name)));
                 }
@@ -694,7 +696,7 @@ impl CallState {
         Ok(if wants.is_some() { self.tape.note_operator(&name, &rest, value, recording)? } else { value })
     }
 
-    /// Keeps what somebody who was called printed and warned of.
+    /// Keeps the output and the warnings of an operator that was called.
     fn hear(&mut self, report: Report) {
         let room = MAX_VALUES.saturating_sub(self.output.0.len()).min(report.output.len());
         self.output.1 += report.dropped + (report.output.len() - room) as u64;

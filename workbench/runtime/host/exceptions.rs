@@ -1,20 +1,20 @@
 //! Exceptions that host code throws and catches. One is *in flight* from where it was caught until a handler takes it or it goes on, and
 //! *handled* from then to the end of the handler. Both nest: destructors that run meanwhile, and handlers, may have their own.
 //!
-//! Texts tell what may catch an object by keys of its type and its bases that go with the throw. What the run time raises has a number
-//! (`library/host.cuh`).
+//! The keys of an object's type and bases go with a throw, and tell what may catch the object. An exception that the run time raises
+//! has a number (`library/host.cuh`).
 
 use super::array::Answer;
 use crate::back::{Exception, FaultKind, RawFault};
 
-/// Numbers of exceptions are a class of Python's, and so many times this for whose they are: torch's (0), the standard library's (1), nobody's,
-/// since the call ends (2), classes of the standard library's that Python has no other for (3 to 5), Python's own (6), and casts of pybind11's (7).
+/// The number of an exception is a class of Python's plus a multiple of this for its owner: torch (0), the standard library (1), none, since the
+/// call ends (2), classes of the standard library's that Python has no other for (3 to 5), Python's own (6), and casts of pybind11's (7).
 pub const WHOSE: i64 = 16;
 
 /// The numbers of exceptions that Python raised, which pybind11 knows as one class.
 pub const PYTHON: i64 = 6 * WHOSE;
 
-/// The number of an exception that ends the call, whoever would catch it.
+/// The number of an exception that ends the call, whichever handler would catch it.
 pub const ENDS: i64 = 2 * WHOSE;
 
 /// The object of an exception.
@@ -58,7 +58,7 @@ impl Exceptions {
         self.next = Some(object);
     }
 
-    /// Notes what is raised now: the number.
+    /// Notes the number of the exception that is raised now.
     pub fn raise(&mut self, number: i64) {
         self.number = Some(number);
     }
@@ -96,7 +96,7 @@ impl Exceptions {
         self.flying.last().map(|thrown| thrown.fault.detail.clone()).unwrap_or_default()
     }
 
-    /// Its object as what a key tells.
+    /// The address of its object as the type that a key names.
     pub fn caught_as(&self, key: &str) -> Option<u64> {
         let object = self.flying.last()?.object.as_ref()?;
         object.types.lines().find_map(|line| {
@@ -110,7 +110,7 @@ impl Exceptions {
         self.handled.extend(self.flying.pop());
     }
 
-    /// The handler is done. Gives the object, where nobody has it any more.
+    /// Ends a handler. Gives the object, where no other exception holds it any more.
     pub fn end(&mut self) -> u64 {
         let Some(Thrown { object: Some(object), .. }) = self.handled.pop() else { return 0 };
         let all = self.flying.iter().chain(&self.handled).filter_map(|thrown| thrown.object.as_ref());

@@ -10,14 +10,14 @@ use super::value::Value;
 pub enum Registration {
     /// `m.def` in a `PYBIND11_MODULE`.
     Module,
-    /// In a `PyMethodDef`, with these flags (`METH_VARARGS` 1, `METH_KEYWORDS` 2, `METH_NOARGS` 4, `METH_O` 8): it is called with a tuple of
+    /// By a `PyMethodDef`, with these flags (`METH_VARARGS` 1, `METH_KEYWORDS` 2, `METH_NOARGS` 4, `METH_O` 8): it is called with a tuple of
     /// the positional arguments and a dictionary of the others.
     Python(i64),
-    /// Nothing to call: `m.attr("name") = value`, and as `__doc__` what `m.doc()` says of the module.
+    /// A value rather than a function: `m.attr("name") = value`, and as `__doc__` the text of `m.doc()`.
     Constant(Value),
     /// Not at all: the text only defines it.
     Exposed,
-    /// In a `TORCH_LIBRARY`, for that dispatch key: `CPU`, `CUDA`, ...; empty: any.
+    /// By a `TORCH_LIBRARY`, for that dispatch key: `CPU`, `CUDA`, ...; empty: any.
     Library(String),
 }
 
@@ -61,7 +61,8 @@ pub struct Inferred {
 }
 
 impl Inferred {
-    /// From the parts that registrations push: each type ends with `,`, and `(` stands between arguments and results.
+    /// The schema from the parts that registrations push: each type ends with `,`, and `(` stands between arguments and
+    /// results.
     pub(super) fn of_parts<'a>(parts: impl Iterator<Item = &'a str>) -> Self {
         let mut made = Inferred::default();
         let (mut current, mut in_returns) = (String::new(), false);
@@ -77,14 +78,14 @@ impl Inferred {
     }
 }
 
-/// Which parameters of a function are pybind11's objects.
+/// The parameters of a function that are pybind11's objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Objects {
     /// The last but for [`keywords`](Objects::keywords) is `py::args`.
     pub args: bool,
     /// The last is `py::kwargs`.
     pub keywords: bool,
-    /// Any is another.
+    /// True if any other parameter is an object.
     pub others: bool,
 }
 
@@ -116,9 +117,9 @@ pub struct Export {
     pub positional: Option<usize>,
     /// The number of arguments it takes.
     pub arity: usize,
-    /// Which of them are Python objects to it.
+    /// The parameters that are Python objects to it.
     pub objects: Objects,
-    /// Pointers to functions: what takes arguments and hands back the result, and the function itself.
+    /// Pointers to functions: the wrapper, which takes arguments and hands back the result, and the function itself.
     pub(super) wrapper: i64,
     pub(super) function: i64,
     /// The names of it and its parameters in messages.
@@ -135,7 +136,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of a function of which no parameter is known.
+    /// The names of a function whose parameters are not known.
     pub fn of(function: &str) -> Self {
         Names { function: function.to_owned(), parameters: Vec::new() }
     }
@@ -158,7 +159,7 @@ impl Export {
         }
     }
 
-    /// The device that its factories and arguments are on: what it was registered for; what was not is on a GPU if the text is for those.
+    /// The device that its factories and arguments are on: the one it was registered for; without one, a GPU if the text is for GPUs.
     pub fn device(&self, is_for_gpus: bool) -> DeviceTag {
         let is_cuda = match &self.registration {
             Registration::Library(key) if key == "CPU" => false,

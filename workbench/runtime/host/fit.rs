@@ -1,4 +1,4 @@
-//! The message where an operation of the run time's own is not given what its row (`ir/host_op.rs`) says.
+//! The message where an operation of the run time's own is given other values than its row (`ir/host_op.rs`) says.
 
 use super::array::Answer;
 use super::value::Value;

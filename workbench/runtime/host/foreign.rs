@@ -1,9 +1,10 @@
-//! Objects of the notebook's language that are no values to host code: it asks that language for what it wants of them.
+//! Objects of the notebook's language that are no values to host code, which asks that language whatever it wants to
+//! know of them.
 //!
 //! A foreign object (a class's instance, a function) is a trait that the Python package implements, asked on the thread that made the call
 //! and has the interpreter. Python code may keep what it is given, so the tensors of such a call hold their arrays themselves
 //! (`Storage::owned`); an exception that Python code raised is kept beside and comes out as itself. pybind11's objects
-//! (`library/pybind.cuh`) are those of the C interface with what pybind11 writes for them.
+//! (`library/pybind.cuh`) are those of the C interface, in pybind11's notation.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -17,7 +18,7 @@ use crate::back::Exception;
 pub trait ForeignObject: Debug + Send + Sync {
     /// The name of its type.
     fn type_name(&self) -> String;
-    /// Which object it is: equal for the same one.
+    /// The identity of the object: equal for the same one.
     fn identity(&self) -> usize;
     /// `object.name`
     fn attribute(&self, name: &str) -> Answer<Value>;
@@ -47,14 +48,14 @@ pub trait ForeignObject: Debug + Send + Sync {
     fn equals(&self, other: &Value) -> Answer<bool>;
     /// True if it can be called.
     fn is_callable(&self) -> bool;
-    /// The language's own handle of it, for who made it.
+    /// The language's own handle of it, for the code that made it.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
 /// The function that imports a module of the notebook's language.
 static IMPORTER: OnceLock<fn(&str) -> Answer<Value>> = OnceLock::new();
 
-/// Says what imports modules.
+/// Sets the function that imports modules.
 pub fn set_importer(importer: fn(&str) -> Answer<Value>) {
     let _ = IMPORTER.set(importer);
 }

@@ -1,4 +1,4 @@
-//! Host functions with tensors: what runs them, and how the notebook calls them.
+//! Host functions with tensors: their run time, and how the notebook calls them.
 //!
 //! A text's registrations (`PYBIND11_MODULE`, `TORCH_LIBRARY`) are functions that run once, and leave [`Export`]s. A call puts its
 //! arguments on the stack of values, runs the export's code as one thread, and takes the result from there. All tensors, strings and
@@ -72,7 +72,7 @@ pub use neuron::Core;
 pub use notes::Notes;
 pub use value::{Value, torch_number};
 
-/// The time in seconds since the first time somebody asked.
+/// The time in seconds since it was first asked for.
 fn seconds() -> f64 {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed().as_secs_f64()

@@ -16,7 +16,7 @@ const TCM_BYTES: i64 = 16 << 10;
 /// The policy that sees no harm in readers beside a writer (`CoherencyEnforcer::COHERENT` is 0).
 const COHERENT: i64 = 0;
 
-/// Which of how many cores runs a call, and what they write.
+/// The core that runs a call, and the tensor that the cores write.
 #[derive(Debug, Clone)]
 pub struct Core {
     /// Its number.

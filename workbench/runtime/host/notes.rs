@@ -1,8 +1,8 @@
 //! Notes that host code leaves with its program: descriptors of operators, kernels by their names. Memory ends with a call; numbers and
 //! texts under a key do not.
 //!
-//! Gaudi's descriptors (`library/gaudi.cuh`, `gaudi_tensorflow.cuh`) are kept like that. `registrations::gaudi_text` writes what makes the
-//! kernels of such a text known; a kernel's parameters are bound by a template from its type.
+//! Gaudi's descriptors (`library/gaudi.cuh`, `gaudi_tensorflow.cuh`) are kept like that. `registrations::gaudi_text` writes the
+//! registrations of the kernels of such a text; a kernel's parameters are bound by a template from its type.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::ir::HostOp;
 /// Most values under one key.
 const MAX_VALUES: usize = 1 << 16;
 
-/// Lists of values by what they are and their names.
+/// Lists of values by their kinds and names.
 #[derive(Debug, Default)]
 pub struct Notes(Mutex<HashMap<(String, String), Vec<Value>>>);
 

@@ -1,5 +1,5 @@
-//! Launches of host code that could not begin. As on a GPU the call goes on and the error waits to be asked for (`cudaGetLastError`); what
-//! nobody asked for ends the call when it is over, so that no result rests on a kernel that never ran.
+//! Launches of host code that could not begin. As on a GPU the call goes on and the error waits to be asked for (`cudaGetLastError`); an
+//! error that was never asked for ends the call when it is over, so that no result rests on a kernel that never ran.
 //!
 //! A grid without blocks is no such error: nothing is left to do.
 
@@ -10,12 +10,12 @@ use crate::back::RawFault;
 use crate::back::cpu::Refusal;
 use crate::ir::HostOp;
 
-/// Those of one call.
+/// The refusals of one call.
 #[derive(Default)]
 pub(super) struct Refusals {
     /// The code of the last one, until it is read.
     last: i32,
-    /// The first that nobody has asked for, and that something should have done.
+    /// The first that was not asked for, of a launch that should have done something.
     untold: Option<RawFault>,
 }
 

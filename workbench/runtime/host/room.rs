@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that are there for what is small and for what nobody asks for.
+/// Bytes that are there for small things and for memory that is not asked for.
 const SLACK: usize = 16 << 20;
 
 /// Bytes taken between two looks at most.

@@ -58,7 +58,7 @@ impl Drop for Turn {
     }
 }
 
-/// Runs what other threads may have turns meanwhile of: a call into Python, which lets other threads run as well.
+/// Runs a function during which other threads may have turns: a call into Python, which lets other threads run as well.
 pub fn paused<R>(what: impl FnOnce() -> R) -> R {
     /// Takes the turns again.
     struct Again(Vec<Arc<Turns>>);

@@ -43,7 +43,7 @@ pub enum Value {
 const _: () = assert!(size_of::<Value>() <= 128);
 
 impl Value {
-    /// The number that says what it is to host code (`top_kind`).
+    /// The number of its kind to host code (`top_kind`).
     pub fn kind(&self) -> i64 {
         match self {
             Value::None => 0,
@@ -169,7 +169,7 @@ impl Value {
 }
 
 impl std::fmt::Display for Value {
-    /// As `TORCH_CHECK`'s message has it.
+    /// The text in `TORCH_CHECK`'s message.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::None => f.write_str("None"),

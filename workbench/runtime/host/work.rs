@@ -1,5 +1,5 @@
-//! Work: what an operation on tensors does, counted, so that it ends on its way when its time is up or somebody wants it to, or when there is
-//! no memory to go on with. It unwinds to [`watched`] or to [`contained`] then, and nothing of it is used any more.
+//! Work: the steps of an operation on tensors, counted, so that it ends on its way when its time is up, when the user wants it to end, or
+//! when there is no memory to go on with. It unwinds to [`watched`] or to [`contained`] then, and nothing of it is used any more.
 //!
 //! Loops over elements go through `ops/sweep.rs`, which counts them; other loops call `tick`.
 
@@ -14,7 +14,7 @@ use super::room;
 use crate::back::Exception;
 use crate::back::cpu::Raised;
 
-/// Elements between two looks at the clock: a millisecond of what is slow.
+/// Elements between two looks at the clock: a millisecond of a slow operation.
 pub const PERIOD: usize = 1 << 14;
 
 /// A function that says why a call is to end, once it is.
@@ -77,17 +77,17 @@ pub fn wait(time: Duration) {
 pub fn fill(memory: &mut [MaybeUninit<u8>], byte: u8) {
     for piece in memory.chunks_mut(PERIOD) {
         piece.fill(MaybeUninit::new(byte));
-        // As long as a few elements that are computed with.
+        // A piece takes as long as a few elements that are computed with.
         ticks(PERIOD / 16);
     }
 }
 
-/// Runs what works, which `ask` is asked about every few thousand elements.
+/// Runs `work`, during which `ask` is asked every few thousand elements.
 ///
 /// # Errors
 /// The error that `ask` gives.
 pub fn watched<R>(ask: &Ask<'_>, work: impl FnOnce() -> R) -> Result<R, Raised> {
-    /// Sets what was asked before.
+    /// Sets the earlier function to ask again.
     struct Restore(Option<NonNull<Ask<'static>>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -148,7 +148,7 @@ pub fn reserved<T>(count: usize) -> Vec<T> {
     made
 }
 
-/// At most so many elements, counted.
+/// A vector of at most so many elements, counted.
 pub fn collected<T>(count: usize, elements: impl IntoIterator<Item = T>) -> Vec<T> {
     let (mut made, mut elements) = (reserved(count), elements.into_iter());
     loop {
@@ -190,7 +190,7 @@ mod tests {
         };
         assert_eq!(watched(&ask, endless), Err(late.clone()));
         assert_eq!(asked.get(), 3);
-        // Nobody is asked any more.
+        // There is no function to ask any more.
         ticks(10 * PERIOD);
         assert_eq!(asked.get(), 3);
         asked.set(0);

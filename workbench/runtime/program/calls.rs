@@ -73,7 +73,7 @@ impl Program {
         Ok(&self.registered(Limits::default())?.0)
     }
 
-    /// Computes the variables and runs the registrations, once; what asks for their outcome later finds it.
+    /// Computes the variables and runs the registrations, once; later calls find the outcome.
     ///
     /// # Errors
     /// [`Error::Fault`] when one of them does something wrong, is interrupted, or is not done in time.
@@ -166,7 +166,7 @@ impl Program {
         self.call_on_core(export, args, limits, None).map(|(value, report, _)| (value, report))
     }
 
-    /// As [`Program::call_export`], as one of Neuron's cores where one is given; also whether it has asked for the destination.
+    /// As [`Program::call_export`], on one of Neuron's cores where one is given; also whether it has asked for the destination.
     ///
     /// # Errors
     /// As [`Program::call_export`].
@@ -183,7 +183,7 @@ impl Program {
         Ok((value, report, has_asked))
     }
 
-    /// Calls a host function that the text offers and records what it does with tensors that require grad: `wants` says of each tensor of the
+    /// Calls a host function that the text offers and records its operations on tensors that require grad: `wants` says of each tensor of the
     /// arguments, in order, whether it does.
     ///
     /// # Errors

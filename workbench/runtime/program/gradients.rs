@@ -1,4 +1,4 @@
-//! Which host functions of a program may have a gradient: those that come by way of an operation on tensors or a
+//! The host functions of a program that may have a gradient: those that reach an operation on tensors or a
 //! `torch::autograd::Function`.
 
 use super::super::host::Export;

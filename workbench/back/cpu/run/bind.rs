@@ -1,4 +1,4 @@
-//! Binding: descriptors of a launch's arguments, and of what the launch works out from them.
+//! Binding: descriptors of a launch's arguments, and of the parameters that the launch works out from them.
 
 use smallvec::SmallVec;
 
@@ -10,9 +10,9 @@ use crate::back::cpu::image::{EntryPoint, Image};
 use crate::back::{LaunchConfig, RawArg};
 use crate::ir::{Derived, Elem, MemberAt, ParamType};
 
-/// The descriptors of a launch's arguments, and what the launch works out from these.
+/// The descriptors of a launch's arguments, and the parameters that the launch works out from these.
 pub struct Binding {
-    /// A descriptor for each argument, then one for each of what pointers in structs point at.
+    /// A descriptor for each argument, then one for each buffer that pointers in structs point at.
     pub descs: SmallVec<[BufferDesc; 8]>,
     /// A descriptor for each parameter that no launch passes.
     pub derived: Vec<BufferDesc>,
@@ -81,8 +81,8 @@ pub fn describe_arg(index: usize, arg: &RawArg) -> BufferDesc {
     }
 }
 
-/// The buffer of a pointer member of a struct: that of the launch's which the address is in, from there on. Accesses of `size` bytes fail
-/// where the address is not aligned to that; code relies on it.
+/// The buffer of a pointer member of a struct: the part from the address on of the launch's buffer that it lies in. Accesses of `size`
+/// bytes fail where the address is not aligned to that; code relies on it.
 ///
 /// # Safety
 /// As for [`lookup_outside`].

@@ -362,8 +362,8 @@ fn agree(active: u32, live: u32, named: &[u32; LANES]) -> Result<(), (usize, usi
     Ok(())
 }
 
-/// As PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), with the segment mask and clamp that CUDA's
-/// header makes of the width.
+/// The values that PTX's `shfl.sync` gives (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), with the segment mask
+/// and the clamp that CUDA's header computes from the width.
 pub fn shuffle(
     kind: Shuffle,
     active: u32,
@@ -390,7 +390,7 @@ pub fn shuffle(
                 (from, from <= last)
             }
         };
-        // Inside its segment a lane is one of the warp's.
+        // A lane inside its segment is one of the warp's.
         let from = from as usize % LANES;
         result[lane] = match inside {
             false => values[lane],

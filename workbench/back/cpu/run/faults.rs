@@ -1,4 +1,4 @@
-//! Sites: the places of a kernel that can fault or call a helper, and the sentences made of what they leave behind.
+//! Sites: the places of a kernel that can fault or call a helper, and the messages made of the words that they leave.
 //!
 //! Generated code keeps only a site's number and two words of operands; everything else is said here, after the fact.
 
@@ -126,7 +126,7 @@ fn divide(ty: Scalar, rem: bool, a: u64, b: u64) -> (FaultKind, String) {
     if b == 0 {
         (FaultKind::DivisionByZero, format!("{} {op} 0", show(a)))
     } else {
-        // CUDA C++ defines `a % b` by `a / b`, which is what does not fit.
+        // CUDA C++ defines `a % b` by `a / b`, and it is the quotient that does not fit.
         let what = format!("{} {op} {}: the quotient does not fit in `{}`", show(a), show(b), ty.c_name());
         (FaultKind::DivisionOverflow, what)
     }
@@ -313,7 +313,8 @@ fn explain(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64, index: Option<i
     (FaultKind::Misaligned, detail)
 }
 
-/// `index 5`, or `4 bytes at byte 6` where the access is no element of the buffer. `index` is what the pointer was moved by.
+/// `index 5`, or `4 bytes at byte 6` where the access is no element of the buffer. `index` is the number that the pointer
+/// was moved by.
 fn place(elem: Option<Elem>, off: i64, size: u64, index: Option<i64>) -> String {
     let is_far = off.wrapping_sub(FAR).unsigned_abs() < 1 << 50;
     match (elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0), index) {

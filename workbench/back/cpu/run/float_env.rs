@@ -39,14 +39,16 @@ impl FloatEnv {
 
 impl Drop for FloatEnv {
     fn drop(&mut self) {
-        // Also clears the exception flags generated code raised, as the caller never computed anything.
+        // The write also clears the exception flags that generated code raised: the caller itself never computed
+        // anything.
         if read() != self.saved {
             write(self.saved);
         }
     }
 }
 
-/// Clears what others may have left above the lowest 128 bits of vector registers, which nobody relies on across a call.
+/// Clears the bits above the lowest 128 of vector registers, which others may have left set, and which no code relies on
+/// across a call.
 fn clear_uppers() {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,4 +1,5 @@
-//! The host side as launches see it: the trait of what host code runs on, and memory that is lent and given back while it runs.
+//! The host side as launches see it: the trait of the run time of host code, and memory that is lent and given back while it
+//! runs.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicPtr;
@@ -52,7 +53,7 @@ pub enum Reply {
 /// The reason that a service ends the call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raised {
-    /// What.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// One sentence.
     pub detail: String,
@@ -74,7 +75,7 @@ pub trait Host: Sync {
     /// Memory that its pointers may point into.
     fn memory(&self) -> &HostMemory;
 
-    /// Does what a service is there for.
+    /// Does a service.
     ///
     /// # Errors
     /// The reason that the call ends.
@@ -99,11 +100,11 @@ pub trait Host: Sync {
     fn refuse(&self, refusal: &Refusal, fault: RawFault);
 }
 
-/// The most allocations of which it is known where they were given back.
+/// The most allocations whose place of being given back is kept.
 const MOST_FREED: usize = 4096;
 
-/// Allocations that host code's pointers may point into. Code keeps addresses of descriptors, so they stay for as long as this does; that of
-/// memory that was given back describes nothing any more.
+/// Allocations that host code's pointers may point into. Code keeps addresses of descriptors, so they stay for as long as this does; after
+/// memory was given back, its descriptor describes nothing.
 #[derive(Default)]
 pub struct HostMemory {
     state: RwLock<Allocations>,
@@ -114,9 +115,9 @@ pub struct HostMemory {
 #[derive(Default)]
 struct Allocations {
     live: BTreeMap<u64, Lending>,
-    /// All there ever were; freed at the end.
+    /// All views there ever were; freed at the end.
     all: Vec<*mut Views>,
-    /// Those of local variables that kernels came to.
+    /// The views of local variables that kernels came to.
     strays: Vec<*mut Views>,
     /// The memory that the text gave back, by its first address: its end, and the place in the text. The last time counts for
     /// memory that is used again.
@@ -180,7 +181,7 @@ impl Source {
         }
     }
 
-    /// That of a number of the library's (`library/cudart.cuh`).
+    /// The source with a number of the library's (`library/cudart.cuh`).
     pub fn of_number(number: i64) -> Self {
         match number {
             1 => Source::Device,
@@ -198,12 +199,13 @@ unsafe impl Send for Allocations {}
 unsafe impl Sync for Allocations {}
 
 impl HostMemory {
-    /// Lends so many bytes at `base`. Lent twice, the larger size holds, and it may be written, and touched, if one of the two may.
+    /// Lends so many bytes at `base`. For memory lent twice the larger size holds, and it may be written, and touched, if one of
+    /// the two may.
     pub fn lend(&self, base: u64, bytes: u64, writable: bool, name: &str, elem: Option<Scalar>) {
         self.lend_from(Source::Lent, base, bytes, writable, Named { name: name.to_owned(), size: bytes, elem });
     }
 
-    /// Lends what the text has allocated.
+    /// Lends memory that the text has allocated.
     pub fn lend_allocated(&self, source: Source, base: u64, bytes: u64) {
         self.lend_from(source, base, bytes, true, Named { name: String::new(), size: bytes, elem: None });
     }
@@ -232,7 +234,7 @@ impl HostMemory {
         state.all.push(views);
     }
 
-    /// Takes memory back, once for each time it was lent: whoever then still has a pointer into it has one to nothing.
+    /// Takes memory back, once for each time it was lent; a pointer into it then points at nothing.
     pub fn take_back(&self, base: u64) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let Some(lending) = state.live.get_mut(&base) else { return };
@@ -246,7 +248,7 @@ impl HostMemory {
         }
     }
 
-    /// Notes where the text gave memory back, for whoever uses it all the same.
+    /// Notes where the text gave memory back, for the message of a later use.
     pub fn note_freed(&self, base: u64, bytes: u64, place: Span) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if state.freed.len() == MOST_FREED {
@@ -262,7 +264,7 @@ impl HostMemory {
         (address <= *end).then_some(*place)
     }
 
-    /// The descriptor of the memory an address lies in, or ends, for those of a side.
+    /// The descriptor of the memory an address lies in, or ends, for code of a side.
     pub fn find(&self, address: u64, side: Side) -> Option<*const BufferDesc> {
         self.with(address, |lending| lending.view(side))
     }
@@ -270,7 +272,7 @@ impl HostMemory {
     /// The descriptor of a local variable of host code for code that may not touch it.
     pub(super) fn stray(&self, desc: &BufferDesc) -> *const BufferDesc {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        // No name: slots are numbered in each image by itself.
+        // It has no name: slots are numbered in each image separately.
         let meta = BufferDesc::meta(DescKind::Host, u32::MAX);
         let away = BufferDesc { meta, ..*desc }.of(Side::Host).away();
         // SAFETY: boxes of ours.
@@ -295,7 +297,7 @@ impl HostMemory {
         Some((desc.side(), source, desc.base, desc.len))
     }
 
-    /// Makes the memory that an address lies in that of others; `false` where there is none of those it is to be from.
+    /// Gives the memory that an address lies in to another side; `false` where there is none of side `from`.
     pub fn register(&self, address: u64, from: Side, to: Side) -> bool {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let found = state.live.range_mut(..=address).next_back().map(|(_, lending)| lending);

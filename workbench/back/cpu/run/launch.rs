@@ -1,4 +1,4 @@
-//! A launch and its workers: what all of them share, and what each has of its own. [`schedule`](super::schedule) runs it.
+//! A launch and its workers: the state that all share, and the state of each. [`schedule`](super::schedule) runs it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -59,7 +59,7 @@ pub struct Launch<'a> {
     pub block: Dim3,
     /// The time that the launch may take.
     pub timeout: Option<Duration>,
-    /// When it has to stop.
+    /// The time at which it has to stop.
     pub deadline: Option<Instant>,
     /// Asked on the launching thread.
     pub interrupt: Option<&'a dyn Interrupt>,
@@ -123,7 +123,7 @@ pub enum Role {
     Helper,
 }
 
-/// A worker of a launch: its context as generated code knows it, and what only Rust touches.
+/// A worker of a launch: its context as generated code knows it, and the part that only Rust touches.
 #[repr(C)]
 pub struct Running {
     /// The head, whose address generated code is given.
@@ -173,7 +173,7 @@ impl std::ops::DerefMut for Running {
 pub struct Worker {
     /// The worker's role: what it may do besides running blocks.
     pub role: Role,
-    /// When the interrupt was last asked, or the first poll.
+    /// The time when the interrupt was last asked, or of the first poll.
     pub asked: Option<Instant>,
     /// The worker's record of its own waiting.
     pub waiting: Waiting,
@@ -198,7 +198,7 @@ pub struct LaunchCode<'a> {
     pub machine: &'a Machine,
     /// Wide code, which then runs instead.
     pub wide: Option<Arc<WideCode>>,
-    /// Which of them that is.
+    /// The tier of the code that runs.
     pub tier: Tier,
 }
 
@@ -217,7 +217,7 @@ impl Launch<'_> {
         Outside { descs: self.descs, globals: self.image.data(), host: self.host, side }
     }
 
-    /// Which of its members of structs a fault is about.
+    /// The member of a struct that a fault is about.
     pub fn member(&self, root: SiteRoot) -> Option<usize> {
         let SiteRoot::KernelParam(i) = root else { return None };
         (i as usize).checked_sub(self.entry.params.len()).filter(|i| *i < self.derived.len())
@@ -254,7 +254,7 @@ impl Launch<'_> {
         }
     }
 
-    /// For how many threads a block keeps local arrays.
+    /// The number of threads for which a block keeps local arrays.
     pub fn room(&self) -> usize {
         self.wide.as_ref().map_or(self.block.count() as usize, |code| code.room as usize)
     }

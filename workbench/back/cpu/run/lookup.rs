@@ -52,7 +52,7 @@ impl Search {
         self.of_host(memory, outside.side).or_else(|| self.of_locals(memory, outside.side))
     }
 
-    /// Among the local variables of host code that waits for a launch.
+    /// Searches the local variables of host code that waits for a launch.
     fn of_locals(&mut self, memory: &HostMemory, side: Side) -> Option<*const BufferDesc> {
         let frames = memory.frames.load(Ordering::Relaxed);
         // SAFETY: they stay as long as the launch.
@@ -61,7 +61,7 @@ impl Search {
         if side.sees(Side::Host) { Some(found) } else { Some(memory.stray(unsafe { &*found })) }
     }
 
-    /// Among the slots of activations, innermost first.
+    /// Searches the slots of activations, innermost first.
     ///
     /// # Safety
     /// They go on until the search is over.
@@ -77,8 +77,8 @@ impl Search {
         None
     }
 
-    /// Among what host code has, and text of the library's, whose address a class of the user's keeps. Allocations may lie next to one
-    /// another: what one ends at another begins at.
+    /// Searches the memory that host code has, and the library's strings, whose addresses a class of the user's may keep. Allocations
+    /// may lie next to one another: the end of one may be the beginning of another.
     fn of_host(&mut self, memory: &HostMemory, side: Side) -> Option<*const BufferDesc> {
         let mut holds = |desc: *const BufferDesc| {
             // SAFETY: a static descriptor, or the host's, which keeps all it ever had.
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn lookup(ctx: *const WorkerCtx, addr: u64) -> *const Buff
     lookup_in(ctx, launch, &launch.outside(), addr)
 }
 
-/// The same as one of a side finds it.
+/// The buffer of an address as code of a side finds it.
 pub fn lookup_as(ctx: &Running, launch: &Launch<'_>, addr: u64, side: Side) -> *const BufferDesc {
     lookup_in(ctx, launch, &Outside { side, ..launch.outside() }, addr)
 }
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(found(text.base - 1), text.base - 32);
         assert_eq!(found(text.base), text.base);
         assert_eq!(found(text.base + text.len), text.base + text.len);
-        // One past the end of what nothing begins behind.
+        // The address is one past the end, and nothing begins there.
         assert_eq!(found(text.base + text.len + 8), text.base + text.len);
         assert_eq!(found(text.base + text.len + 9), DANGLING_DESC.base);
     }

@@ -22,7 +22,7 @@ thread_local! {
 pub struct BlockMemory {
     pub scratch: Vec<u128>,
     pub slots: Vec<u128>,
-    /// For each thread of a block its index, packed.
+    /// The index of each thread of a block, packed.
     pub threads: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl BlockMemory {
                 *memory = Vec::new();
                 *memory = vec![0; bytes.div_ceil(16)];
             }
-            // Code that reads what it never kept shall not find what an earlier launch did.
+            // Code that reads values it never kept shall not find those of an earlier launch.
             if cfg!(debug_assertions) {
                 memory.fill(u128::from_ne_bytes([0xa5; 16]));
             }
@@ -76,8 +76,8 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Memory for a kernel's blocks with so many bytes of dynamic memory. No block sees of the variables in `overwritten` what an earlier
-    /// one left.
+    /// Memory for a kernel's blocks with so many bytes of dynamic memory. No block reads from the variables in `overwritten` what an
+    /// earlier one left there.
     pub fn new(count: usize, plan: &SharedPlan, dynamic: u32, overwritten: &[usize]) -> Self {
         let bytes = if plan.placed.is_empty() { 0 } else { plan.fixed as usize + dynamic as usize };
         let spare = if bytes == 0 { 0 } else { SHARED_ALIGN / 16 };
@@ -106,7 +106,7 @@ impl SharedMemory {
         if self.descs.is_empty() { std::ptr::null() } else { self.descs.as_ptr() }
     }
 
-    /// Makes it what a block finds when it starts.
+    /// Poisons the memory, as a block finds it when it starts.
     pub fn poison(&mut self) {
         let whole = [(0, self.bytes)];
         let parts = if std::mem::take(&mut self.is_new) { whole.as_slice() } else { self.again.as_slice() };

@@ -1,6 +1,6 @@
-//! Running code: [`schedule`] runs a [`launch`] over a grid of blocks on the caller's thread and the pool's. The other files are what
-//! generated code calls meanwhile ([`faults`], [`tick`], [`block_sync`], [`output`], [`services`], [`lookup`]) and what a launch is made of
-//! ([`bind`], [`memory`], [`pool`], [`records`], [`stop`]).
+//! Running code: [`schedule`] runs a [`launch`] over a grid of blocks on the caller's thread and the pool's. The other files hold the
+//! functions that generated code calls meanwhile ([`faults`], [`tick`], [`block_sync`], [`output`], [`services`], [`lookup`]) and the parts
+//! of a launch ([`bind`], [`memory`], [`pool`], [`records`], [`stop`]).
 //!
 //! # Blocks
 //! Workers claim ranges of blocks in ascending order from one counter, so a block may wait for a lower one. A launch whose estimated work
@@ -27,7 +27,7 @@
 //!
 //! Memory has a *side* ([`Side`](crate::back::cpu::abi::context::Side)): `cudaMalloc` gives the device's; `malloc`, `new`, containers,
 //! local variables and variables of host code are the host's; tensors, arrays of the caller, `cudaMallocManaged`, `__managed__` and pinned
-//! memory belong to both. All of it lies in one address space, so descriptors tell what is wrong on every GPU: an allocation has a whole
+//! memory belong to both. All of it lies in one address space, so descriptors find what would be wrong on a GPU: an allocation has a whole
 //! descriptor and one that is *away*, in which no access is in bounds. A lookup gives the descriptor of the side that asks, and a launch
 //! hands a kernel the host's memory as `RawArg::Away`. So checks know nothing of sides; only the sentence after a fault
 //! (`faults::wrong_side`) asks why. With `unified_memory`, kernels see all memory; host code still does not see what `cudaMalloc` gave.

@@ -1,4 +1,4 @@
-//! Placement of helping threads: they wake on another processor than that of the thread that wakes them.
+//! Placement of helping threads: they wake on other processors than the one of the thread that wakes them.
 //!
 //! Schedulers may wake a thread on its waker's processor and leave the others idle until their next tick. A helper that wakes there waits
 //! until the compilation or the launch that it should help with is nearly done (`MEASUREMENTS.md`).
@@ -21,7 +21,7 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// None yet.
+    /// No helpers yet.
     pub const fn new() -> Self {
         Helpers {
             #[cfg(target_os = "linux")]
@@ -36,7 +36,7 @@ impl Helpers {
         // SAFETY: asks for a number.
         let id = unsafe { libc::gettid() };
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(id);
-        // Whoever wakes them next tells this one, too.
+        // The next caller that wakes the helpers tells this one, too.
         self.avoided.store(-1, Ordering::Relaxed);
     }
 
@@ -65,13 +65,13 @@ impl Helpers {
         }
     }
 
-    /// As on Linux, where that can be said.
+    /// As on Linux; this system has no way to say where threads run.
     #[cfg(not(target_os = "linux"))]
     pub fn join(&self) {
         self.avoided.store(-1, Ordering::Relaxed);
     }
 
-    /// As on Linux, where that can be said.
+    /// As on Linux; this system has no way to say where threads run.
     #[cfg(not(target_os = "linux"))]
     pub fn keep_off_this_processor(&self) {}
 }

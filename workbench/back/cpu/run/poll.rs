@@ -1,4 +1,4 @@
-//! Polls of a launch: whether it is to stop, whether anybody gets on, and whether helpers should come.
+//! Polls of a launch: whether it is to stop, whether any worker makes progress, and whether helpers should come.
 
 use std::time::Instant;
 

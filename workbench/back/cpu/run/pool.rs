@@ -52,7 +52,7 @@ pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
 /// long.
 pub const LINGER: Duration = Duration::from_micros(50);
 
-/// Takes what else is to be done, for a while: launches often follow one another.
+/// Takes other work for a while: launches often follow one another.
 fn linger() {
     thread_local! {
         static LINGERS: Cell<bool> = const { Cell::new(false) };

@@ -1,6 +1,6 @@
 //! Records of what threads print: each worker keeps its own, in the order they come: by block, because blocks are claimed in
-//! ascending order, and within a block by time. Both bounds are prefixes of that order, so that what is kept of a launch does
-//! not depend on which worker ran what. What is kept is shown by (block, thread, time).
+//! ascending order, and within a block by time. Both bounds keep a prefix of that order, so that the records kept do not
+//! depend on which worker ran which block. They are shown by (block, thread, time).
 
 use crate::back::PrintfRecord;
 use crate::back::printf::{MAX_BYTES, MAX_RECORDS};
@@ -45,7 +45,8 @@ impl Output {
     }
 }
 
-/// Puts the records of all workers in order, without those of blocks past `last`; with how many the bounds cut off.
+/// Puts the records of all workers in order, without those of blocks past `last`; with the number that the bounds cut
+/// off.
 pub fn merge(mut records: Vec<(u64, PrintfRecord)>, last: u64) -> (Vec<PrintfRecord>, u64) {
     records.retain(|(block, _)| *block <= last);
     // Stable: a thread's records come from one worker, already in order.

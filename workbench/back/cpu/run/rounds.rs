@@ -2,9 +2,9 @@
 //! that a worker reads long stretches where block after block would read a piece of each.
 //!
 //! Blocks are independent, and within a block the order is (round, row, thread), whatever the worker. A launch's fault is
-//! that of its lowest faulting block's lowest faulting thread, as if threads had run one after the other: after a fault all
-//! that is below it still runs to its end. A row can only be run as a whole, so the threads above the faulting one go on in
-//! that row's later rounds; what they write is in arrays that nobody may read after a fault.
+//! that of its lowest faulting block's lowest faulting thread, as if threads had run one after the other: after a fault
+//! every thread below it still runs to its end. A row can only be run as a whole, so the threads above the faulting one go
+//! on in that row's later rounds; they write to arrays that nobody may read after a fault.
 
 use super::launch::{Launch, Running};
 use super::pool;
@@ -25,7 +25,7 @@ pub fn claim(blocks: u64, left: u64) -> u64 {
 
 /// The code of a kernel that is a grid-stride loop.
 pub struct Rounds {
-    /// All rounds of one thread after the other.
+    /// The plain code: all rounds of one thread after the other.
     plain: EntryFn,
     /// Stores a row's numbers in the context; not 0 when only the plain code can run it.
     trip: EntryFn,

@@ -30,14 +30,14 @@ const NS_PER_OP: f64 = 0.35;
 /// Work worth waking helpers for, in nanoseconds.
 const WORTH_HELP: f64 = 25_000.0;
 
-/// Work of a thread worth waiting for good code, in nanoseconds: about what that takes to make.
+/// Work of a thread worth waiting for good code, in nanoseconds: about the time it takes to make.
 const WORTH_GOOD_CODE: f64 = 4e6;
 
 /// The time a first claim aims at.
 const FIRST_CLAIM: f64 = 5_000.0;
 
-/// The time later claims aim at: long against the counter's cost, short against a launch. A stencil reads what lies on both sides of a claim
-/// twice.
+/// The time later claims aim at: long against the counter's cost, short against a launch. A stencil reads the elements on both sides of a
+/// claim twice.
 const CLAIM: f64 = 200_000.0;
 
 /// Most blocks of one call of code that takes several: a fraction of a millisecond.
@@ -118,8 +118,8 @@ impl Launch<'_> {
     /// Asks the pool for help, once.
     pub fn call_helpers(&self) {
         let left = self.blocks.saturating_sub(self.next.load(Ordering::Relaxed));
-        // Read before it is written: every poll comes by here, and a locked instruction waits until all that was stored past the cache is
-        // in memory, which took 7 % of a stencil's time.
+        // The flag is read before it is written: every poll comes by here, and a locked instruction waits until all stores past the cache
+        // are in memory, which took 7 % of a stencil's time.
         let helped = || self.helped.load(Ordering::Relaxed) || self.helped.swap(true, Ordering::Relaxed);
         let Some(helpers) = &self.helpers else { return };
         if left == 0 || helped() {
@@ -154,7 +154,7 @@ impl Launch<'_> {
         let mut state = lock(&helpers.state);
         state.closed = true;
         if state.running > 0 {
-            // Blocks take about as long, so who helps is about to end as well.
+            // Blocks take about as long as one another, so the helpers are about to end as well.
             drop(state);
             let begin = Instant::now();
             while helpers.busy.load(Ordering::Relaxed) > 0 && begin.elapsed() < pool::LINGER {
@@ -179,7 +179,7 @@ impl Launch<'_> {
 
     /// Asks whether to stop, on the launching thread.
     pub fn ask(&self) -> bool {
-        // Generated code may be what called: nothing can unwind through it, so a callback that panics stops the launch.
+        // The caller may be generated code: nothing can unwind through it, so a callback that panics stops the launch.
         let asked = |i: &dyn Interrupt| std::panic::catch_unwind(AssertUnwindSafe(|| i.interrupted())).unwrap_or(true);
         let stop = self.interrupt.is_some_and(asked);
         if stop {
@@ -200,7 +200,7 @@ impl Launch<'_> {
             let builder = std::thread::Builder::new().name("workbench-launch".to_owned()).stack_size(size);
             match builder.spawn_scoped(scope, || self.work(Role::Stand)) {
                 Ok(thread) => {
-                    // The thread unparks nobody; a launch this rare may end a poll late.
+                    // The thread does not unpark this one; a launch this rare may end a poll late.
                     let mut pause = Duration::from_micros(20);
                     while !thread.is_finished() {
                         std::thread::park_timeout(pause);
@@ -452,13 +452,14 @@ impl Launch<'_> {
         ctx.budget >= 0 || unsafe { tick::tick(ctx.head(), u64::MAX, THREAD_KNOWN) } >= 0
     }
 
-    /// The number of the code of a grid-stride loop's numbers, that of one round after it: where the launch's code has them.
+    /// The number of the part that computes a grid-stride loop's numbers, before the part for one round; `None` where the
+    /// launch's code lacks them.
     fn rounds(&self) -> Option<usize> {
         let is_there = |part: &usize| self.machine.address(part + 1).is_some();
         self.entry.rounds.filter(|part| self.wide.is_none() && is_there(part))
     }
 
-    /// All blocks where nothing can be won by sharing, else a few microseconds' worth.
+    /// The size of the first claim: all blocks where nothing can be won by sharing, else a few microseconds' worth.
     fn first_claim(&self) -> u64 {
         if !self.parallel {
             return self.blocks;
@@ -512,7 +513,7 @@ impl Launch<'_> {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut fault = finished.fault;
         if fault.is_none() && self.stop.get() == Some(Stop::Interrupted) {
-            // Every block was done before anyone noticed; the user's wish is still not swallowed.
+            // Every block was done before a worker noticed; the user's wish is still not swallowed.
             let kind = FaultKind::Interrupted;
             let detail = "interrupted as the last block finished".to_owned();
             let span = self.entry.span;

@@ -1,4 +1,4 @@
-//! Services: what generated host code calls to use what it runs on, to launch kernels and to catch exceptions.
+//! Services: functions that generated host code calls to use its run time, to launch kernels and to catch exceptions.
 
 use std::sync::atomic::Ordering;
 
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn relocate(ctx: *mut WorkerCtx, site: u64) {
     }
 }
 
-/// Called by generated code where a call went wrong and somebody wants to catch that: 1 where it was an exception, which is in flight now.
+/// Called by generated code where a call failed and its caller wants to catch that: 1 where it was an exception, which is in flight now.
 ///
 /// # Safety
 /// `ctx` is the running worker's; `frames` is the link of the innermost slots of those who go on.

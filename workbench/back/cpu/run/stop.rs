@@ -1,4 +1,4 @@
-//! Stopping: why a launch ends early, and how its workers know that nobody gets on.
+//! Stopping: why a launch ends early, and how its workers know that none makes progress.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ const NO_PROGRESS: Duration = Duration::from_millis(300);
 pub struct Crowd {
     running: AtomicU64,
     waiting: AtomicU64,
-    /// Grows whenever somebody ends a wait, a range of blocks, or work as such.
+    /// A count that grows whenever a worker ends a wait, a range of blocks, or work as such.
     moves: AtomicU64,
 }
 
@@ -61,7 +61,7 @@ impl Crowd {
         self.moved();
     }
 
-    /// Somebody got on.
+    /// Notes that a worker made progress.
     pub fn moved(&self) {
         self.moves.fetch_add(1, Ordering::SeqCst);
     }
@@ -80,7 +80,7 @@ impl Crowd {
         if !std::mem::replace(&mut own.counted, true) {
             self.waiting.fetch_add(1, Ordering::SeqCst);
         }
-        // Whoever is waited for may need this core.
+        // The thread that is waited for may need this core.
         std::thread::yield_now();
         let (now, moves) = (Instant::now(), self.moves.load(Ordering::SeqCst));
         if self.waiting.load(Ordering::SeqCst) < self.running.load(Ordering::SeqCst) {
@@ -104,7 +104,7 @@ pub struct Waiting {
     seen: Option<u64>,
     /// True while the launch counts the worker among those that wait.
     counted: bool,
-    /// Since when everybody waits, and the launch's moves then.
+    /// The time since which all workers wait, and the launch's moves then.
     all_since: Option<(Instant, u64)>,
 }
 

@@ -8,7 +8,7 @@ use crate::back::cpu::abi::context::BufferDesc;
 /// Most bytes of an array: each worker has to go through its copy once.
 const MAX_BYTES: u64 = 64 << 10;
 
-/// Fewest blocks for which that pays.
+/// Fewest blocks for which copies pay.
 const MIN_BLOCKS: u64 = 16;
 
 /// An array of a launch that workers have copies of.
@@ -54,7 +54,7 @@ pub fn of_launch(
 pub struct Own<'l> {
     sums: &'l [Sum],
     copies: Vec<Vec<u64>>,
-    /// For each parameter its copy, or null.
+    /// The copy for each parameter, or null.
     pointers: Vec<*mut u8>,
 }
 

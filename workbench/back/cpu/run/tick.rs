@@ -1,4 +1,4 @@
-//! Ticks: what generated code calls every fraction of a millisecond to have its launch [polled](super::poll).
+//! Ticks: calls by generated code every fraction of a millisecond to have its launch [polled](super::poll).
 //!
 //! Generated code counts down a budget of operations and calls [`tick`] when it is used up. A fixed budget is enough: where each operation
 //! is a cache miss it lasts a few tens of milliseconds, and where each is one cycle, a poll is far below a thousandth of it.
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i6
     poll(ctx, launch);
     let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
-    // To the user the library's loops run where they called them.
+    // The library's loops run, to the user, at the line that called them.
     ctx.worker.in_library = site.is_some_and(|s| s.library);
     let Some((kind, detail)) = reason(launch) else {
         let waits = site.is_some_and(|s| matches!(s.kind, SiteKind::Poll { waits: true }));

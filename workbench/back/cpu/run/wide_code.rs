@@ -1,4 +1,4 @@
-//! Wide code of one kernel: its entry, and what a launch has to know to run it.
+//! Wide code of one kernel: its entry, and the facts that a launch needs to run it.
 
 use std::any::Any;
 
@@ -16,7 +16,7 @@ pub struct WideCode {
     /// The memory that a block's threads keep while others run: bytes of scratch for the block, bytes of local arrays
     /// for each thread.
     pub keeps: Option<(usize, usize)>,
-    /// For how many threads: whole groups.
+    /// The number of threads that it has room for: whole groups.
     pub room: u32,
     /// True if a call may run several blocks that are neighbours in x.
     pub merges: bool,
@@ -44,8 +44,8 @@ impl WideCode {
     }
 }
 
-/// Makes what this thread has stored past the cache visible before anything that it stores from here on: once a worker, because after each
-/// block it took 7 % of the time of a transpose.
+/// Makes this thread's stores past the cache visible before its later stores. It runs once for each worker, because after each block it
+/// took 7 % of the time of a transpose.
 pub fn settle_stores() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every processor of this architecture has it.

@@ -1,4 +1,4 @@
-//! Every way a launch can go wrong, what it says, and that the next launch works.
+//! Every way a launch can go wrong, the message for it, and that the next launch works.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -99,7 +99,7 @@ fn the_fault_is_the_lowest_threads_even_if_another_comes_rounds_earlier() {
             assert_eq!((fault.block, fault.thread), ([1, 0, 0], wanted), "first {first}");
         }
     }
-    // Within a row: the lower thread of two, of which the higher faults rounds earlier.
+    // The lower thread of two in a row is reported, of which the higher faults rounds earlier.
     let code = compile_module(&cuda(&source.replace("row == 1", "row == 9").replace("&& row == first", "&& row == 9")));
     let mut y = vec![0; 2 * 32 * 4];
     let args = [buffer(&mut y), RawArg::Scalar(2 * 32 * 4), RawArg::Scalar(0)];

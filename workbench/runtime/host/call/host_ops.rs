@@ -1,4 +1,4 @@
-//! Operations of the run time's own ([`HostOp`]): who runs which, and those that need no more than the call.
+//! Operations of the run time's own ([`HostOp`]): which part runs which, and those that need no more than the call.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock};
@@ -233,7 +233,7 @@ fn run_time(op: HostOp, args: &[Value], shapes_only: bool) -> Answer<Value> {
             let since = START.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + START.1.elapsed();
             Ok(Value::Int(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)))
         }
-        // `std::this_thread::sleep_for(..)`, in nanoseconds: nobody waits for what has only a shape.
+        // `std::this_thread::sleep_for(..)`, in nanoseconds; there is no wait where only shapes are wanted.
         (HostOp::Sleep, [Value::Int(time)]) => {
             if !shapes_only {
                 work::wait(Duration::from_nanos(u64::try_from(*time).unwrap_or(0)));

@@ -43,7 +43,8 @@ pub(super) fn words(code: i64) -> String {
 /// The number of bytes copied between two looks at the clock.
 const CHUNK: usize = 16 << 20;
 
-/// Which sides a copy goes from and to, by its `cudaMemcpyKind`; `cudaMemcpyDefault` asks the pointers.
+/// The direction of a copy by its `cudaMemcpyKind`: the sides from which and to which it goes; `cudaMemcpyDefault` asks
+/// the pointers.
 fn direction(to: Side, from: Side, kind: i64) -> i32 {
     let (wants_to, wants_from) = match kind {
         0 => (Side::Host, Side::Host),
@@ -88,7 +89,7 @@ fn check(lent: Lent, bytes: usize, writes: bool) -> Result<(), Raised> {
 }
 
 impl Call<'_> {
-    /// `cudaMemcpy`, `cudaMemset` and what they ask; `None` for other services.
+    /// Runs `cudaMemcpy`, `cudaMemset` and their queries; `None` for other services.
     pub(super) fn copying(&self, service: Service, given: &Operands<'_>) -> Option<Result<i32, Raised>> {
         match service {
             Service::Direction => Some(Ok(self.direction(given.memory(0), given.memory(1), given.int(2)))),
@@ -173,7 +174,7 @@ impl CallState {
         if self.blocks.len() >= MAX_VALUES {
             return Err((Exception::Runtime, "too many allocations".to_owned()));
         }
-        // Beside the bytes what is known of them.
+        // The record of an allocation takes room beside its bytes.
         if !room::has(size.saturating_add(256)) || self.blocks.try_reserve(1).is_err() {
             return Err(failed());
         }
@@ -282,7 +283,7 @@ impl CallState {
             (Side::Both, Some((_, Source::Pinned | Source::Heap, ..))) => 1,
             (Side::Both, Some((_, Source::Managed, ..))) => 3,
             (Side::Both, Some(_)) => 2,
-            // A `__managed__` variable, or a table that nobody may write.
+            // A `__managed__` variable, or a table that may not be written.
             (Side::Both, None) => {
                 if lent.writable {
                     3
@@ -293,7 +294,8 @@ impl CallState {
         }
     }
 
-    /// `cudaHostRegister` (1) and `cudaHostUnregister` (0); 2 lets host code come to what is the device's. CUDA's code.
+    /// `cudaHostRegister` (1) and `cudaHostUnregister` (0); 2 lets host code touch memory of the device's. Gives CUDA's
+    /// code.
     pub(super) fn register(memory: &HostMemory, lent: Lent, how: i64) -> i32 {
         let (at, both) = (lent.ptr as u64, how != 0);
         if how == 2 {
@@ -317,7 +319,7 @@ impl CallState {
         }
     }
 
-    /// `cudaMemcpyToSymbol`: what no kernel may write, this may; arrays of the caller are not symbols.
+    /// `cudaMemcpyToSymbol`. It may write variables that no kernel may write; arrays of the caller are not symbols.
     pub(super) fn write_symbol(&self, to: Lent, bytes: &[u8]) -> Answer<Reply> {
         let at = to.ptr as u64;
         let holds = |s: &Storage| (s.ptr() as u64..s.ptr() as u64 + s.bytes() as u64).contains(&at);

@@ -39,7 +39,7 @@ impl Operands<'_> {
             return Ok(&[]);
         }
         match usize::try_from(count) {
-            // Whoever reads it copies it, at most twice.
+            // A reader copies the text, at most twice.
             Ok(n) if !room::has(n.saturating_mul(2)) => Err(no_memory(&format!("a text of {n} bytes"))),
             // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
             Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
@@ -47,7 +47,7 @@ impl Operands<'_> {
         }
     }
 
-    /// An exception's object, its destructor, what it may be caught as.
+    /// An exception's object, its destructor, the types it may be caught as.
     pub fn object(&self) -> Answer<Object> {
         let [at, destroyer] = [0, 1].map(|i| self.memory(i).ptr as u64);
         Ok(Object { at, destroyer, types: self.text(2)? })

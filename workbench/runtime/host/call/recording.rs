@@ -24,13 +24,13 @@ pub struct Recording {
     /// The makers of the result's tensors, in order, and after them those of arguments that it wrote.
     outputs: Vec<Option<Edge>>,
     metas: Vec<Meta>,
-    /// For each tensor of the result the argument that it is, where it is one as it was.
+    /// The argument that each tensor of the result is, where it is an unchanged argument.
     pub aliases: Vec<Option<usize>>,
     /// Arguments that it wrote in place, in ways that gradients follow.
     pub dirty: Vec<usize>,
-    /// For each argument whether its gradients read it.
+    /// True for each argument that its gradients read.
     pub reads_inputs: Vec<bool>,
-    /// For each tensor of the result the same.
+    /// True for each tensor of the result that its gradients read.
     pub reads_outputs: Vec<bool>,
     /// True if it drew random numbers.
     pub is_random: bool,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Recording {
 }
 
 impl<'p> Call<'p> {
-    /// The same, recording what is done with the tensors of its arguments that require grad.
+    /// The same call, recording the operations on those tensors of its arguments that require grad.
     #[must_use]
     pub fn recorded(mut self, wants: &[bool]) -> Self {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ impl<'p> Call<'p> {
         self
     }
 
-    /// Its result and what it recorded, when it is over.
+    /// The result of the call and its record, when it is over.
     ///
     /// # Errors
     /// As of a tensor that is stale.
@@ -136,7 +136,7 @@ fn failed((exception, message): (Exception, String)) -> Error {
     }
 }
 
-/// Adds a gradient to what came.
+/// Adds a gradient to the one that has come for an edge.
 fn add(coming: &mut Coming, edge: Edge, grad: HostTensor) -> Result<(), Error> {
     let sum = match coming.remove(&edge) {
         None => grad,
@@ -285,7 +285,7 @@ impl Recording {
         let Value::List(mut made) = value else {
             return Err(Error::Other("a backward gave no list of gradients".to_owned()));
         };
-        // As torch, more than there are arguments may come where they are none.
+        // More gradients than arguments may come where they are `None`, as in torch.
         while made.len() > slots.len() && matches!(made.last(), Some(Value::None)) {
             made.pop();
         }
@@ -314,7 +314,7 @@ impl Recording {
     }
 }
 
-/// A gradient of a tensor of which a part was written: that of the rest, and that of the part.
+/// The gradients of the two parts of a tensor of which a part was written: of the rest, and of that part.
 fn divided(grad: HostTensor, whole: &ElementPlaces, part: &ElementPlaces) -> Answer<Vec<Option<HostTensor>>> {
     let device = grad.device();
     let buffer = HostTensor::new(grad.dtype(), &[whole.reach() + 1], device, true)?;
@@ -342,7 +342,7 @@ fn zeros(came: Vec<Option<HostTensor>>, metas: &[Meta]) -> Result<Vec<Option<Hos
     each.collect()
 }
 
-/// A gradient of the shape and type of what it is of: summed where that was broadcast, as torch has it.
+/// A gradient in the shape and type of its tensor: summed where that was broadcast, as in torch.
 fn fitted(grad: HostTensor, meta: &Meta, what: &What, i: usize) -> Result<HostTensor, Error> {
     let came = grad.shape().to_vec();
     let fits = came.len() >= meta.shape.len()

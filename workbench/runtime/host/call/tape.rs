@@ -1,9 +1,10 @@
-//! A tape: what a call of host code does with tensors that require grad, in order. Where the call is over the tape stays, with the memory of
-//! the call, as a [`Recording`], which turns gradients of the results into gradients of the arguments.
+//! A tape: the operations of a call of host code on tensors that require grad, in order. When the call is over the tape stays, with the
+//! memory of the call, as a [`Recording`], which turns gradients of the results into gradients of the arguments.
 //!
-//! A tensor has a number on the tape ([`HostTensor::variable`]), which says what made it: an argument, an operation, a
-//! `torch::autograd::Function`, another operator. An operation in place gives its target's number another maker, and what it is a view of one
-//! as well; any other view of that is stale from then on: where it is used its maker is a view of what was written.
+//! A tensor has a number on the tape ([`HostTensor::variable`]), which tells its maker: an argument, an operation, a
+//! `torch::autograd::Function`, another operator. An operation in place gives its target's number another maker, and, where the target is a
+//! view, the number of the viewed tensor one as well. Any other view of that tensor is stale from then on: where it is used, its maker is a
+//! view of what was written.
 //!
 //! # Backward
 //! Tensors have numbers; operations, functions of `torch::autograd::Function` and calls of operators are nodes. A backward runs where its
@@ -44,7 +45,7 @@ impl Meta {
 
 /// The maker of a tensor.
 pub(super) enum What {
-    /// It is an argument, by its place among the tensors of all.
+    /// An argument, by its place among the tensors of all arguments.
     Input(usize),
     /// An operation.
     Operation { name: String, args: Vec<Value>, results: Vec<HostTensor> },
@@ -55,11 +56,11 @@ pub(super) enum What {
     Operator(Box<Recording>),
     /// An operator that has no gradient.
     Opaque(String),
-    /// A tensor of which a view was written: what it was, and what the view is now.
+    /// A tensor of which a view was written: its places before, and those of the view now.
     Region { whole: ElementPlaces, part: ElementPlaces },
     /// A view of a tensor that was written after the view was made.
     Part { whole: ElementPlaces, part: ElementPlaces },
-    /// A tensor that was told to require grad: nobody asks for its gradient.
+    /// A tensor that was told to require grad: its gradient is not asked for.
     Leaf,
 }
 
@@ -77,13 +78,13 @@ pub(super) struct Node {
 #[derive(Clone)]
 pub(super) struct Variable {
     pub(super) edge: Option<Edge>,
-    /// The number of what it is a view of; 0: of nothing that is recorded.
+    /// The number of the tensor that it is a view of; 0: none that is recorded.
     pub(super) base: u32,
     pub(super) meta: Meta,
     pub(super) place: ElementPlaces,
     /// The number of times that a recorded operation had written its memory.
     pub(super) version: u32,
-    /// Which argument it is.
+    /// The argument that it is.
     pub(super) input: Option<usize>,
 }
 
@@ -97,7 +98,7 @@ pub(super) struct Written {
 /// A `Function` whose forward runs.
 pub(super) struct Pending {
     grad_mode: bool,
-    /// Its tensors, where it is recorded: `false` stands for what is none.
+    /// Its arguments, where it is recorded: the tensors, and `false` for each that is none.
     slots: Option<Vec<Value>>,
 }
 
@@ -268,7 +269,7 @@ impl Tape {
         tensors.iter().map(|t| self.edge(t)).collect()
     }
 
-    /// Which tensors of a call require grad, if any does.
+    /// The tensors of a call that require grad, if any does.
     pub(super) fn wants(&mut self, args: &[Value]) -> Answer<Option<Vec<bool>>> {
         if !self.is_live() {
             return Ok(None);
@@ -396,7 +397,7 @@ impl Tape {
         }
     }
 
-    /// `requires_grad_`: a tensor that an operation made keeps what it is.
+    /// `requires_grad_`. A tensor that an operation made keeps its maker.
     fn set_requires_grad(&mut self, tensor: &HostTensor, wanted: bool) -> Answer<Value> {
         if wanted && !tensor.dtype().is_float() {
             return runtime("only Tensors of floating point dtype can require gradients".to_owned());
@@ -515,7 +516,7 @@ impl Tape {
         }
     }
 
-    /// A view was written in place: what it is a view of has another maker, too.
+    /// Gives the tensor that a view is of another maker, too, as the view was written in place.
     fn remake_base(&mut self, tensor: &HostTensor, edge: Option<Edge>) {
         let now = self.written.get(&memory_of(tensor)).copied().unwrap_or_default().recorded;
         let Some(base) = self.variable(tensor).and_then(|v| (v.base as usize).checked_sub(1)) else { return };
@@ -542,7 +543,8 @@ impl Tape {
         tensors.iter().zip(&reads.tensors).filter(|(_, reads)| **reads).map(|(t, _)| self.content(t)).collect()
     }
 
-    /// An operation has run on tensors whose makers are `inputs`; `saved` is what its derivative reads of them.
+    /// Notes an operation that has run on tensors whose makers are `inputs`; `saved` is the memory that its derivative
+    /// reads of them.
     fn note_operation(
         &mut self,
         name: &str,

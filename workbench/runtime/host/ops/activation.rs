@@ -39,12 +39,12 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Those that only choose among their operands, in the tensor's own type: integers stay integers.
+/// Operations that only choose among their operands, in the tensor's own type: integers stay integers.
 fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
     let dtype = x.dtype();
     if args.name == "threshold" {
         let (threshold, value) = (args.next(), args.next());
-        // The bound is as precise as what is computed in; the value is an element.
+        // The bound has the precision of the computation; the value is an element.
         let (threshold, value) =
             (operand::checked(&threshold, operand::opmath(dtype))?, operand::checked(&value, dtype)?);
         let made = match (Wide::of(&x), threshold, value) {

@@ -90,7 +90,7 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
         Value::Tensor(t) => Wide::of(t).brought(dtype).floats(),
         _ => ArrayD::zeros(IxDyn(&[])),
     };
-    // A number is as precise as what is computed in.
+    // A number has the precision of the computation.
     let weight = match &weight {
         Value::Tensor(_) => wide(&weight),
         number => operand::checked(number, operand::opmath(dtype))?.floats(),
@@ -98,7 +98,7 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
     let step = operand::step(dtype);
     let pairs = zip(&Wide::of(&x).floats(), &wide(&end), |x, end| (x, end))?;
     let weights = sweep::map(weight.view(), |w| (w, 0.0));
-    // From the nearer end, so that a weight of 1 gives the other one itself.
+    // The sum starts from the nearer end, so that a weight of 1 gives the other end itself.
     let fused = operand::fused(dtype);
     let made = zip(&pairs, &weights, |(x, end), (w, _)| {
         let way = step(end - x);
@@ -187,7 +187,7 @@ fn x_axis(x: &Value, at: i64) -> Answer<i64> {
     }
 }
 
-/// `einsum("ij,jk->ik", {a, b})`: sums of products over what the result does not name.
+/// `einsum("ij,jk->ik", {a, b})`: sums of products over the labels that the result does not name.
 fn einsum(args: &mut Args<'_>) -> Answer<Value> {
     let equation: String = args.text()?.chars().filter(|c| !c.is_whitespace()).collect();
     let tensors = args.tensors()?;
@@ -226,7 +226,7 @@ fn einsum(args: &mut Args<'_>) -> Answer<Value> {
     }
     let summed: Vec<char> = extents.keys().copied().filter(|l| !output.contains(l)).collect();
     let order: Vec<char> = output.iter().chain(&summed).copied().collect();
-    // Each operand as a view with all labels, those that it lacks of extent 1 and broadcast.
+    // Each operand becomes a view with all labels; those that it lacks have extent 1 and are broadcast.
     let full: Vec<usize> = order.iter().map(|l| extents[l]).collect();
     let mut operands = Vec::new();
     for (labels, tensor) in inputs.iter().zip(&tensors) {

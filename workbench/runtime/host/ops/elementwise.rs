@@ -13,7 +13,8 @@ use super::{Args, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
 
-/// From here on the inverse hyperbolic functions are the logarithm of twice the number, whose square may not be a number of the type.
+/// The bound from which the inverse hyperbolic functions are the logarithm of twice the number, the square of which may not be a
+/// number of the type.
 const LARGE: f64 = 1e9;
 
 type Unary = fn(f64) -> f64;

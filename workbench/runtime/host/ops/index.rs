@@ -65,7 +65,7 @@ pub(super) fn shaped(wide: Wide, like: &HostTensor, dtype: DType) -> Answer<Host
     wide.tensor(dtype, like.device())
 }
 
-/// Each element becomes what it makes with the one before it along a dimension.
+/// Combines each element with the one before it along a dimension.
 fn accumulate<T: Copy>(a: &mut ArrayD<T>, at: usize, step: impl Fn(T, T) -> T) {
     if a.is_empty() {
         return;
@@ -298,7 +298,7 @@ fn masked_select(args: &mut Args<'_>) -> Answer<Value> {
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 
-/// The places of what is not zero: their numbers one after the other, and how many there are.
+/// The places of the elements that are not zero: their numbers one after the other, and how many there are.
 pub fn places_of(x: &HostTensor) -> (Vec<i64>, usize) {
     let set = Wide::of(x).truth();
     let count = sweep::counted(&set).filter(|s| **s != 0).count();

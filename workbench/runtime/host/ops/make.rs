@@ -168,7 +168,7 @@ fn linspace(args: &mut Args<'_>) -> Answer<HostTensor> {
     }
     super::room(&[steps])?;
     let (n, last) = (steps as usize, (steps - 1).max(1) as f64);
-    // From both ends, as torch's: the last is `end` itself.
+    // Elements are counted from both ends, as torch does: the last is `end` itself.
     let at = |i: usize| {
         let step = (end - start) / last;
         if i < n / 2 || n == 1 { start + step * i as f64 } else { end - step * (n - 1 - i) as f64 }
@@ -241,7 +241,7 @@ pub mod random {
         z ^ (z >> 31)
     }
 
-    /// In [0, 1), of 24 bits, so that rounding to `float` never gives 1.
+    /// A number in [0, 1), of 24 bits, so that rounding to `float` never gives 1.
     pub fn uniform() -> f64 {
         (next() >> 40) as f64 / (1u64 << 24) as f64
     }

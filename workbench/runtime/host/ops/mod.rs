@@ -1,5 +1,5 @@
-//! Operations on tensors, by torch's names: what [`Service::Op`](crate::ir::Service::Op) runs. A name that ends in `_` writes its result to
-//! its first argument.
+//! Operations on tensors, by torch's names, which [`Service::Op`](crate::ir::Service::Op) runs. A name that ends in `_` writes its result
+//! to its first argument.
 
 mod activation;
 mod compose;
@@ -81,7 +81,7 @@ fn tensors_in(value: &Value) -> Vec<&HostTensor> {
 /// # Errors
 /// `MemoryError`.
 fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
-    /// Below that nobody asks.
+    /// Elements below which memory is not asked for.
     const FEW: i64 = 1 << 20;
     let mut all = 0i64;
     for tensor in tensors {
@@ -136,7 +136,8 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
     }
     match run(name, args, device)? {
         Value::Tensor(made) => {
-            // Floats do not go into integers, nor numbers into truth values; what only moves elements converts them.
+            // Floats do not go into integers, nor numbers into truth values; operations that only move elements convert
+            // them.
             let rank = |d: DType| if d.is_float() { 2 } else { i32::from(d != DType::Bool) };
             if rank(made.dtype()) > rank(target.dtype()) && !matches!(name, "copy" | "fill" | "masked_fill") {
                 let name = super::value::cpp_name;
@@ -160,7 +161,7 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
     }
 }
 
-/// An error for what torch has no code for.
+/// The error for an operation on a type that torch has no code for.
 fn not_implemented<T>(name: &str, dtype: DType) -> Answer<T> {
     let message = format!("\"{name}\" not implemented for '{}'", super::value::cpp_name(dtype));
     Err((Exception::NotImplemented, message))

@@ -1,7 +1,8 @@
 //! Operands in the type that an operation computes in. Each is brought there before anything is computed, as torch brings them: numbers
 //! and tensors alike, each in one place.
 //!
-//! Which type the operands of an operation are brought to, and which numbers a type refuses, is said here alone.
+//! Types of operands: the type that an operation's operands are brought to, and the numbers that a type refuses, are
+//! decided here alone.
 
 use ndarray::{ArrayD, IxDyn};
 
@@ -12,7 +13,7 @@ use super::wide::Wide;
 use crate::back::Exception;
 use crate::runtime::DType;
 
-/// Which type an operation's operands are brought to.
+/// The rule for the type that an operation's operands are brought to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// The operands' common type (`torch.result_type`).
@@ -166,7 +167,7 @@ pub fn checked(value: &Value, dtype: DType) -> Answer<Wide> {
     Ok(number.brought(dtype))
 }
 
-/// The one element of what has no dimensions.
+/// The one element of an array without dimensions.
 pub fn only<T: Copy + Default>(a: &ArrayD<T>) -> T {
     a.iter().next().copied().unwrap_or_default()
 }

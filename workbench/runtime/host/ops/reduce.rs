@@ -55,7 +55,7 @@ fn axes(value: &Value, x: &HostTensor, args: &Args<'_>) -> Answer<Vec<usize>> {
     Ok(all)
 }
 
-/// Every lane over some dimensions, folded to one number; what is folded stays with extent 1 when `keep` is set.
+/// Every lane over some dimensions, folded to one number; the dimensions stay with extent 1 when `keep` is set.
 fn folded<T: Copy, U: Clone>(a: &ArrayD<T>, axes: &[usize], keep: bool, mut fold: impl FnMut(&[T]) -> U) -> ArrayD<U> {
     let rest: Vec<usize> = (0..a.ndim()).filter(|i| !axes.contains(i)).collect();
     let order: Vec<usize> = rest.iter().chain(axes).copied().collect();
@@ -69,7 +69,7 @@ fn folded<T: Copy, U: Clone>(a: &ArrayD<T>, axes: &[usize], keep: bool, mut fold
     ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds")
 }
 
-/// All elements of a lane taken together: eight strands side by side, which are joined at the end.
+/// All elements of a lane combined: eight strands side by side, which are joined at the end.
 fn strands(lane: &[f64], none: f64, join: impl Fn(f64, f64) -> f64) -> f64 {
     const STRANDS: usize = 8;
     let (rows, rest) = lane.as_chunks::<STRANDS>();
@@ -137,7 +137,7 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
         "sum" | "prod" if whole => DType::Int64,
         _ => x.dtype(),
     });
-    // A type that is said is that of the elements that are taken together.
+    // A type that is given is that of the elements that are combined.
     let given = if said.is_some() { Wide::of(&x).brought(dtype) } else { Wide::of(&x) };
     let made = match given {
         Wide::Int(a) if matches!(name, "any" | "all") => {

@@ -1,4 +1,4 @@
-//! Views, and what puts elements elsewhere.
+//! Views, and operations that put elements elsewhere.
 
 use smallvec::SmallVec;
 

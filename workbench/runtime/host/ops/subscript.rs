@@ -17,7 +17,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     })
 }
 
-/// Extents, and what says for each place in them another one.
+/// Extents, and a function that gives another place for each place in them.
 type Picked<F> = (Vec<usize>, F);
 
 /// The meaning of a list of subscripts: a view of the tensor, and indices into some of the view's dimensions.
@@ -142,7 +142,7 @@ impl Subscript {
         Ok(Subscript { view, picks, is_mask: is_mask_alone })
     }
 
-    /// The result's extents, and what says for each of its elements the place in the view.
+    /// The result's extents, and a function that gives for each of its elements the place in the view.
     fn places(&self) -> Answer<Picked<impl Fn(&[usize]) -> IxDyn>> {
         let mut shape: Vec<i64> = Vec::new();
         for (_, index) in &self.picks {

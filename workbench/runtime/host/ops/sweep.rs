@@ -11,7 +11,7 @@ pub trait Sweep {
     /// An element of each.
     type Items;
 
-    /// In pieces, each of them counted.
+    /// Visits the elements in pieces, each of them counted.
     fn sweep(self, each: impl FnMut(Self::Items));
 }
 
@@ -56,7 +56,7 @@ fn unfilled<T: Copy, U: Copy>(like: &ArrayViewD<'_, T>) -> ArrayD<MaybeUninit<U>
     ArrayD::from_shape_vec(shape, memory).expect("as many elements as the shape holds")
 }
 
-/// A new array of what a function makes of each element.
+/// A new array of a function's result for each element.
 pub fn map<T: Copy, U: Copy>(a: ArrayViewD<'_, T>, f: impl Fn(T) -> U) -> ArrayD<U> {
     let mut made = unfilled(&a);
     Zip::from(&mut made).and(a).sweep(|(to, x)| _ = to.write(f(*x)));
@@ -64,13 +64,13 @@ pub fn map<T: Copy, U: Copy>(a: ArrayViewD<'_, T>, f: impl Fn(T) -> U) -> ArrayD
     unsafe { made.assume_init() }
 }
 
-/// The array with each element replaced by what a function makes of it.
+/// The array with each element replaced by a function's result for it.
 pub fn replaced<T: Copy>(mut a: ArrayD<T>, f: impl Fn(T) -> T) -> ArrayD<T> {
     Zip::from(&mut a).sweep(|(x,)| *x = f(*x));
     a
 }
 
-/// A new array of what a function makes of elements side by side.
+/// A new array of a function's results for elements side by side.
 pub fn zipped<T: Copy, V: Copy, U: Copy>(
     a: ArrayViewD<'_, T>,
     b: ArrayViewD<'_, V>,

@@ -1,5 +1,5 @@
-//! Elements of any type as doubles or as 64-bit integers: what operations compute in. One operation on doubles, rounded to `float` or less,
-//! is the operation on `float`s: 53 bits are more than twice 24 and two more.
+//! Elements of any type as doubles or as 64-bit integers, in which operations compute. One operation on doubles, rounded to `float` or
+//! less, is the operation on `float`s: 53 bits are more than twice 24 and two more.
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
 
@@ -97,7 +97,7 @@ macro_rules! typed {
     };
 }
 
-/// An element type's way to and from what is computed with.
+/// The conversions of an element type to and from the types that are computed with.
 trait Elem: Copy {
     fn double(self) -> f64;
     fn integer(self) -> i64;
@@ -105,8 +105,8 @@ trait Elem: Copy {
     fn of_integer(x: i64) -> Self;
 }
 
-/// As C++ converts a float on the machines torch runs on: by way of 32 bits where those hold the type, else of 64; what does not fit
-/// is the smallest integer of that width.
+/// The integer that C++ makes of a float on the machines torch runs on: by way of 32 bits where those hold the type, else of 64; a
+/// number that does not fit is the smallest integer of that width.
 fn converted(x: f64, narrow: bool) -> i64 {
     let (low, high) = if narrow { (-2_147_483_649.0, 2_147_483_648.0) } else { (-9.3e18, 9_223_372_036_854_775_808.0) };
     if x > low && x < high {
@@ -145,7 +145,7 @@ macro_rules! float_elem {
 float_elem! {
     f32, f64::from, |x: f64| x as f32, |x: i64| x as f32;
     f64, |x: f64| x, |x: f64| x, |x: i64| x as f64;
-    // By way of `float`, as torch converts: rounded twice.
+    // The number goes by way of `float`, as torch converts: it is rounded twice.
     half::f16, half::f16::to_f64, |x: f64| half::f16::from_f32(x as f32), |x: i64| half::f16::from_f32(x as f32);
     half::bf16, half::bf16::to_f64, |x: f64| half::bf16::from_f32(x as f32), |x: i64| half::bf16::from_f32(x as f32);
 }
@@ -162,7 +162,7 @@ impl Wide {
         typed!(t, v => Wide::Float(sweep::map(v, Elem::double)), Wide::Int(sweep::map(v, Elem::integer)))
     }
 
-    /// As doubles.
+    /// The elements as doubles.
     pub fn floats(self) -> ArrayD<f64> {
         match self {
             Wide::Float(a) => a,
@@ -170,7 +170,7 @@ impl Wide {
         }
     }
 
-    /// As integers, truncated.
+    /// The elements as integers, truncated.
     pub fn ints(self) -> ArrayD<i64> {
         match self {
             Wide::Float(a) => sweep::map(a.view(), |x| x as i64),
@@ -210,7 +210,7 @@ impl Wide {
         }
     }
 
-    /// 1 for what is not zero.
+    /// 1 for each element that is not zero.
     pub fn truth(self) -> ArrayD<i64> {
         match self {
             Wide::Float(a) => sweep::map(a.view(), |x| i64::from(x != 0.0)),
@@ -227,7 +227,7 @@ impl Wide {
         shape.iter().map(|n| *n as i64).collect()
     }
 
-    /// As a tensor of an element type.
+    /// The elements as a tensor of an element type.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -237,7 +237,8 @@ impl Wide {
         Ok(made)
     }
 
-    /// As a tensor of an element type, whose dimensions lie in the order of those of the first that is as large as the result.
+    /// The elements as a tensor of an element type, whose dimensions lie in the order of those of the first operand that is as
+    /// large as the result.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -326,7 +327,7 @@ pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTen
             unsafe { (std::slice::from_raw_parts(t.ptr(), bytes), std::slice::from_raw_parts_mut(made.ptr(), bytes)) };
         for (from, to) in from.chunks(work::PERIOD).zip(to.chunks_mut(work::PERIOD)) {
             to.copy_from_slice(from);
-            // As long as a few elements that are computed with.
+            // A piece takes as long as a few elements that are computed with.
             work::ticks(work::PERIOD / 16);
         }
         return Ok(made);

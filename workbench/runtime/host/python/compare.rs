@@ -1,4 +1,4 @@
-//! Which objects are equal, and which comes first.
+//! Equality and order of objects.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Lists, tuples, dictionaries and what else has elements.
+//! Lists, tuples, dictionaries and other objects with elements.
 
 use super::super::array::Answer;
 use super::super::value::Value;
@@ -159,7 +159,7 @@ impl Python {
         Ok(Value::Int(0))
     }
 
-    /// The elements of what can be iterated over.
+    /// The elements of an object that can be iterated over.
     pub(super) fn items(&mut self, handle: i64) -> Answer<Option<Vec<i64>>> {
         if let Some(foreign) = self.foreign(handle)? {
             let items = foreign.items()?;

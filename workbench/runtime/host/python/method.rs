@@ -1,4 +1,4 @@
-//! Attributes of objects and calls of their methods: what `object.attr("name")` of pybind11 asks for.
+//! Attributes of objects and calls of their methods, for `object.attr("name")` of pybind11.
 
 use super::super::array::{Answer, DeviceTag};
 use super::super::call::{VALUES, needs_values};
@@ -49,7 +49,7 @@ impl Python {
         })
     }
 
-    /// The object of what the notebook's code gave, or the error that it raised.
+    /// The object that the notebook's code gave, or the error that it raised.
     pub(super) fn received(&mut self, answer: Answer<Value>) -> Answer<Value> {
         match answer {
             Ok(value) => self.import(&value, true).map(Value::Int),
@@ -396,7 +396,7 @@ impl Python {
         self.import(&value, false).map(|handle| Some(Value::Int(handle)))
     }
 
-    /// A method of a tensor is the operation of its name, but for those that tell what it is.
+    /// Calls a method of a tensor: the operation of its name, except those that tell what the tensor is.
     fn tensor_method(
         &mut self,
         handle: i64,
@@ -461,7 +461,7 @@ impl Python {
                 Some(i) => self.set_element(handle, -1, i, value),
                 None => Ok(FAILED),
             },
-            // Only who made it may.
+            // Only the code that made a tuple may set its elements.
             Object::Tuple(_) => match self.as_int(key, "ssize_t")? {
                 Some(i) => self.set_element(handle, 7, i, value),
                 None => Ok(FAILED),

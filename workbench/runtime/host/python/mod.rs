@@ -1,8 +1,8 @@
-//! The objects of Python's C interface: what `library/python.cuh` asks for.
+//! The objects of Python's C interface, for `library/python.cuh`.
 //!
 //! A `PyObject*` is a number: 0 is NULL, 1 to 3 are None, True and False, negative ones are classes of exceptions, and the rest stand for
 //! objects of this call: the number of the call above, the object's place in the low [`PLACE_BITS`]. Objects stay until the call ends; lists,
-//! tuples and dictionaries hold numbers of others, so that two who hold a list see the same one.
+//! tuples and dictionaries hold numbers of others, so that two holders of a list see the same one.
 //!
 //! Changes of lists that the caller gave are refused, as the caller would not see them. `PyInit_` functions run once, like the other
 //! registrations.
@@ -108,7 +108,7 @@ enum Key {
 
 struct ObjectEntry {
     object: Object,
-    /// It is a copy of one of the caller's, who would not see a change.
+    /// True for a copy of an object of the caller's, who would not see a change.
     foreign: bool,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Python {
     module: i64,
     /// Tensors have no values.
     knows_shapes_only: bool,
-    /// The error that came out ends the call, whoever would catch it.
+    /// True if the error that came out ends the call, whichever handler would catch it.
     pub ends_call: bool,
 }
 
@@ -330,7 +330,7 @@ impl Python {
         }
     }
 
-    /// Bounds what looks at an object and those in it.
+    /// Bounds the walk over an object and those in it.
     fn look(&self, depth: u32) -> Answer<()> {
         self.looked_at.set(if depth == 0 { 0 } else { self.looked_at.get() + 1 });
         if depth > MAX_DEPTH || self.looked_at.get() > MAX_OBJECTS {

@@ -1,4 +1,4 @@
-//! Numbers of Python's C interface: integers of any size, and what C's types hold of them.
+//! Numbers of Python's C interface: integers of any size, and their conversion to C's types.
 
 use super::super::array::Answer;
 use super::super::value::Value;

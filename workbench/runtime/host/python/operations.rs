@@ -51,7 +51,7 @@ impl Python {
                 self.leaf(Value::Bytes(bytes))
             }
             (HostOp::PyArgument, [value]) => self.import(value, true).map(Value::Int),
-            // Its type was looked at before; what was made for the call may be changed.
+            // The value's type was looked at before; a value made for the call may be changed.
             (HostOp::PyExpect, [value, Value::Text(_), Value::Int(own)]) => {
                 let handle = self.import(value, true)?;
                 if *own != 0 {
@@ -338,7 +338,7 @@ impl Python {
         }
     }
 
-    /// Operations on what has elements.
+    /// Operations on objects with elements.
     fn run_sequence(&mut self, op: HostOp, args: &[Value]) -> Answer<Value> {
         match (op, args) {
             (HostOp::PySize, [Value::Int(handle), Value::Int(kind)]) => self.size(*handle, *kind),

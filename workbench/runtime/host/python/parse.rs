@@ -15,7 +15,7 @@ pub(super) const MAX_DEPTH: u32 = 30;
 /// A unit of a format for arguments.
 #[derive(Debug, Clone, PartialEq)]
 enum Unit {
-    /// A letter, and what follows it: `#`, `!`, or a space for nothing.
+    /// A letter, and the mark that follows it: `#`, `!`, or a space for none.
     One(char, char),
     /// `( .. )`
     Several(Vec<Unit>),
@@ -380,7 +380,7 @@ impl Python {
         }
     }
 
-    /// Converts an argument, and adds what its places are to hold; `at` is which one it is, with the items within it.
+    /// Converts an argument, and adds the values for its places; `at` is its number, with those of the items within it.
     fn convert(
         &mut self,
         unit: &Unit,

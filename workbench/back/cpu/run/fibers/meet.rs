@@ -1,4 +1,4 @@
-//! Barriers and collectives of fibers: who waits where, and what they get when all are there.
+//! Barriers and collectives of fibers: which threads wait where, and the results they get when all are there.
 //!
 //! A collective joins the lanes that its mask names and that have not left the kernel, wherever in the text each of them calls it: the same
 //! operation with the same mask, as PTX says of `.sync`. A barrier joins all threads of the block, at one place.
@@ -65,7 +65,8 @@ struct Asked<'a> {
     rounds: SmallVec<[u64; 4]>,
 }
 
-/// In the order in which one thread would come by: earlier rounds of a loop around both first, then what comes first in the text.
+/// The order in which one thread would come by: earlier rounds of a loop around both first, then the site that is first in the
+/// text.
 impl Ord for Asked<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let ways = self.loops.iter().zip(&self.rounds).zip(other.loops.iter().zip(&other.rounds));
@@ -108,7 +109,7 @@ impl Fibers {
         self.threads[t].state = ThreadState::Ready(0);
     }
 
-    /// A thread has come to where it waits; lets those go on who are complete now.
+    /// Notes that a thread has come to its site, and releases the threads that are complete now.
     pub(super) fn arrive(
         &mut self,
         launch: &Launch<'_>,
@@ -203,7 +204,8 @@ impl Fibers {
         }
     }
 
-    /// Answers those of each warp who ask who is together, where no lane of the warp gets on otherwise; whether anybody was answered.
+    /// Answers the lanes of each warp that ask which threads are together, where no lane of the warp can make progress otherwise;
+    /// whether any was answered.
     pub(super) fn answer_together(&mut self, launch: &Launch<'_>, end: usize) -> bool {
         let mut any = false;
         for first in (0..end).step_by(LANES) {

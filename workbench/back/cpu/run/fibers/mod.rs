@@ -1,20 +1,20 @@
-//! Threads of a block as fibers: each runs the whole kernel on a stack of its own, and gives way where it waits for others.
+//! Threads of a block as fibers: each runs the whole kernel on a stack of its own, and yields where it waits for others.
 //!
 //! Only kernels that [`pass::independent`](crate::pass::independent) names run like this. A worker takes a block's threads in turn, in
-//! their order, each from where it gave way to where it does so again: at a barrier or a collective until those it waits for are there
-//! ([`meet`](mod@meet)), at the end of a round of a loop that looks at what others do. So each thread gets on that can, as on
-//! devices with independent thread scheduling. Where none can there is a fault: at once where all wait at barriers and collectives, after a
-//! while where some look for what another block may bring.
+//! their order, each from one yield to the next: at a barrier or a collective until those it waits for are there ([`meet`](mod@meet)), at
+//! the end of a round of a loop that looks at what others do. So each thread that can makes progress, as on devices with independent thread
+//! scheduling. A fault comes where none can: at once where all wait at barriers and collectives, after a while where some look for values
+//! that another block may store.
 //!
-//! `__activemask()` gives the lanes that are together: who asks waits until no lane of its warp can go on otherwise, and of those that ask then,
-//! the ones at the first place of the text are answered. Lanes meet again behind a condition as far as they can.
+//! `__activemask()` gives the lanes that are together: a lane that asks waits until no lane of its warp can go on otherwise. The lanes that then
+//! ask at the first place of the text are answered. Lanes meet again behind a condition as far as they can.
 //!
-//! When a thread faults those above it go no further; those below it run until they end or wait, for the lowest fault is the one told.
+//! Threads above one that faults go no further; those below it run until they end or wait, because the lowest fault is reported.
 //!
-//! Stacks are cut from one mapping a worker. Polls and messages run on the worker's own stack. A warp function is over when all lanes of
-//! its mask that have not left wait at the same operation with the same mask, wherever that is in the text; a barrier, when all threads are
-//! at it. Threads also give way around volatile stores to shared memory, so that lanes store in step.
-//! [`Tier::Fibers`](crate::back::cpu::Tier::Fibers) runs every kernel so.
+//! Stacks are cut from one mapping for each worker. Polls and messages run on the worker's own stack. A warp function is over when all
+//! lanes of its mask that have not left wait at the same operation with the same mask, wherever that is in the text; a barrier, when all
+//! threads are at it. Threads also yield around volatile stores to shared memory, so that lanes store in step.
+//! [`Tier::Fibers`](crate::back::cpu::Tier::Fibers) runs every kernel like this.
 
 mod meet;
 mod stacks;
@@ -31,13 +31,14 @@ use crate::back::{FaultKind, RawFault};
 use crate::source::Span;
 use stacks::{Part, Stacks};
 
-/// Operations between polls: few, as whoever looks for others in a function that is called gives way there first.
+/// Operations between polls. They are few, because a thread that looks at what others do in a called function yields at
+/// a poll at the earliest.
 const BUDGET: i64 = stop::BUDGET >> 6;
 
 /// Turns between polls.
 const TURNS: u32 = 1024;
 
-/// The way from a fiber to whoever runs it.
+/// The way from a fiber to the worker that runs it.
 pub type Way = Yielder<i64, Pause>;
 
 /// The point at which a thread yields.
@@ -49,7 +50,7 @@ pub enum Pause {
     Spin(u64),
     /// A step.
     Step(u64),
-    /// It waits at a barrier or collective, with operands; the result takes the first one's place.
+    /// A barrier or collective, with operands; the result takes the place of the first.
     Meet(u64, *mut u64),
 }
 
@@ -60,7 +61,7 @@ unsafe fn pause(ctx: *mut WorkerCtx, pause: Pause) -> i64 {
     unsafe { (*(*ctx).fiber.cast::<Way>()).suspend(pause) }
 }
 
-/// Called by generated code at a barrier or a collective: 0, or what stops the thread.
+/// Called by generated code at a barrier or a collective: 0, or the status that stops the thread.
 ///
 /// # Safety
 /// `ctx` is the running worker's; `words` holds the operands of the site, and room for a result.
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn meet(ctx: *mut WorkerCtx, site: u64, words: *mut u64) -
     unsafe { pause(ctx, Pause::Meet(site, words)) }
 }
 
-/// Called by generated code for a [`PauseReason`]: 0, or what stops the thread.
+/// Called by generated code for a [`PauseReason`]: 0, or the status that stops the thread.
 ///
 /// # Safety
 /// `ctx` is the running worker's.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn give_way(ctx: *mut WorkerCtx, site: u64, reason: u64) -
     unsafe { pause(ctx, at) }
 }
 
-/// As [`tick`](crate::back::cpu::run::tick::tick) where a fiber calls; `None` where it is none.
+/// A tick, as [`tick`](crate::back::cpu::run::tick::tick), of a fiber; `None` where the caller is none.
 ///
 /// # Safety
 /// `ctx` is the running worker's.
@@ -93,9 +94,9 @@ pub unsafe fn tick(ctx: *mut WorkerCtx, site: u64) -> Option<i64> {
 enum ThreadState {
     /// It has not begun.
     New,
-    /// It goes on when it is its turn, with that as what its call gives.
+    /// It goes on when it is its turn, with this as the result of its call.
     Ready(i64),
-    /// It looks for what others do, at that site; whether it did nothing else in its last turn.
+    /// It looks at what others do, at that site; true if it did nothing else in its last turn.
     Spins(u64, bool),
     /// It waits at that site, with operands.
     Waits(u64, *mut u64),
@@ -134,7 +135,7 @@ impl Thread {
 
 /// The outcome of a turn.
 enum Turn {
-    /// The thread gave way; whether it got on.
+    /// The thread yielded; true if it made progress.
     Over(bool),
     /// The thread is at fault.
     Fault(Box<RawFault>),
@@ -153,7 +154,8 @@ pub struct Fibers {
 }
 
 impl Fibers {
-    /// For blocks of so many threads, of code that takes so much of an ordinary stack; `None` without memory.
+    /// Fibers for blocks of so many threads, of code that needs so many bytes of an ordinary stack; `None` without
+    /// memory.
     pub fn new(threads: usize, stack_need: usize) -> Option<Self> {
         let stacks = Stacks::new(threads, stack_need)?;
         let threads = (0..threads).map(|_| NEW).collect();
@@ -234,7 +236,7 @@ impl Fibers {
         }
     }
 
-    /// Nobody gets on: all who run look for something.
+    /// No thread makes progress: all that run look at what others do.
     fn wait(&self, launch: &Launch<'_>, ctx: &mut Running) -> Result<(), Option<Box<RawFault>>> {
         let spins = |thread: &Thread| match thread.state {
             ThreadState::Spins(site, _) => Some(site),

@@ -1,4 +1,5 @@
-//! Stacks of fibers: one piece of memory for all threads of the blocks that a worker runs, of which the system gives what is touched.
+//! Stacks of fibers: one piece of memory for all threads of the blocks that a worker runs, of which the system gives the pages that
+//! are touched.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -42,7 +43,7 @@ unsafe impl Stack for Part {
 pub struct Stacks {
     memory: MmapMut,
     size: usize,
-    /// The numbers of those that nobody runs on.
+    /// The numbers of the stacks that no thread runs on.
     free: Vec<usize>,
 }
 
@@ -73,7 +74,7 @@ impl Stacks {
         Some((Part { base, limit }, number, (lowest + MARGIN) as u64))
     }
 
-    /// Nobody runs on the stack of that number any more.
+    /// Takes back the stack of that number, on which no thread runs any more.
     pub fn give_back(&mut self, number: usize) {
         self.free.push(number);
     }

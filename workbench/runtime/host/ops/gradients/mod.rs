@@ -1,5 +1,5 @@
-//! Derivatives of operations, by torch's names: what goes back through each (the formulas are those of calculus; where a function has a kink
-//! or a tie, torch's choice, `tools/autograd/derivatives.yaml` of PyTorch).
+//! Derivatives of operations, by torch's names: the gradient that goes back through each (the formulas are those of calculus; where a
+//! function has a kink or a tie, torch's choice, `tools/autograd/derivatives.yaml` of PyTorch).
 //!
 //! One formula serves all operations that only move elements: the operation runs on the numbers of the elements. An operation without a
 //! formula is an error by its name when a gradient comes to it. The values that a derivative reads, which may not be written before it runs,
@@ -179,7 +179,7 @@ impl Step<'_> {
         Err((Exception::NotImplemented, message))
     }
 
-    /// As many gradients as there are tensors: what `of` makes for each that wants one, by its place among them.
+    /// A gradient for each tensor: the one that `of` makes, by the tensor's place, where it is wanted.
     fn each(&self, mut of: impl FnMut(usize) -> Answer<Option<Value>>) -> Answer<Vec<Option<HostTensor>>> {
         let one = |i: usize| match if self.needs(i) { of(i)? } else { None } {
             Some(value) => tensor(value).map(Some),

@@ -1,5 +1,5 @@
-//! Derivatives of operations that move elements. What goes where is asked of the operation itself: it runs on the numbers of the elements,
-//! and the gradient of an element is the sum of those of the places where its number comes.
+//! Derivatives of operations that move elements. The operation itself tells which element goes where: it runs on the numbers of the
+//! elements, and the gradient of an element is the sum of the gradients at the places where its number comes.
 
 use super::reads::{Operation, Reads, Results};
 use super::{
@@ -131,7 +131,7 @@ fn numbers(tensor: &HostTensor, first: i64) -> Answer<Value> {
 }
 
 fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
-    // Zero is what is no element.
+    // Zero stands for no element.
     let mut first = 1;
     let mut sources: Vec<Option<(i64, HostTensor)>> = Vec::new();
     let joins = matches!(step.name, "cat" | "stack" | "meshgrid");

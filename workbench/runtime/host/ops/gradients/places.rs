@@ -41,7 +41,7 @@ impl ElementPlaces {
     }
 }
 
-/// The gradient of a whole for that of a part of it: to each element comes the sum of what lies on it.
+/// The gradient of a whole from the gradient of a part of it: each element gets the sum of those that lie on it.
 ///
 /// # Errors
 /// A part that reaches beyond the whole, or a whole whose elements lie on each other.

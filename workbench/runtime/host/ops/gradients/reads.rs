@@ -6,9 +6,9 @@ use crate::runtime::host::value::Value;
 
 /// The tensors and the results of an operation that its derivative reads.
 pub struct Reads {
-    /// Each of the tensors, in order.
+    /// True for each of the tensors, in order, that is read.
     pub tensors: Vec<bool>,
-    /// Those of the results.
+    /// The results that are read.
     pub results: Results,
 }
 
@@ -35,7 +35,7 @@ impl Reads {
         Reads { tensors, results }
     }
 
-    /// Neither.
+    /// No tensor and no result.
     pub(super) fn none(of: &Operation<'_>) -> Self {
         Reads::new(of.each(|_| false), Results::None)
     }

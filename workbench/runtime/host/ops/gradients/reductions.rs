@@ -1,4 +1,4 @@
-//! Derivatives of reductions and of what is normalised by them.
+//! Derivatives of reductions and of normalisations by them.
 
 use super::reads::{Operation, Reads, Results};
 use super::{
@@ -14,7 +14,7 @@ pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
         // They give places beside values.
         "max" | "min" if matches!(of.args.get(1), Some(Value::Int(_))) => Reads::results(of, Results::Places),
         "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" => Reads::all(of, Results::All),
-        // The last one is added to what comes of the others.
+        // The last tensor is added to the result of the others.
         "layer_norm" => Reads::tensors(of, |i| i == 0 || i == 1 && of.is_tensor(2)),
         _ => return None,
     })
@@ -76,7 +76,7 @@ fn along(step: &Step<'_>, a: &Value) -> Answer<Value> {
     op("sum", vec![a.clone(), ints([step.number(1, -1.0)? as i64]), Value::Bool(true)])
 }
 
-/// The dimensions that are reduced: what the second argument says, or all.
+/// The dimensions that are reduced: those of the second argument, or all.
 fn axes(step: &Step<'_>) -> Answer<Vec<i64>> {
     let x = step.tensor(0)?;
     let mut all: Vec<i64> = match step.arg(1) {

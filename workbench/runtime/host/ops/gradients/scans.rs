@@ -73,7 +73,8 @@ fn product(step: &Step<'_>) -> Answer<Value> {
     reshaped(&mul(&others, &g)?, &shape)
 }
 
-/// Before the first zero of a line by division; at it as if it were one; after it nothing.
+/// The gradient of a running product: before the first zero of a line by division; at it as if it were one; after it
+/// nothing.
 fn products(step: &Step<'_>) -> Answer<Value> {
     let (x, g, y) = (brought(step)?, step.grad()?, step.result()?);
     if step.tensor(0)?.dim() == 0 {
