@@ -486,8 +486,7 @@ impl CallState {
             }
             Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
             Service::Drop => self.pop().map(|_| Reply::Nothing),
-            // A truth value is any value that pybind11 takes for one: all that have a truth value, but texts and
-            // containers.
+            // Truth values are those that pybind11 takes for one: all that have one, but texts and containers.
             Service::PopBool => match self.pop()?.number(true) {
                 Value::Bool(b) => int(b.into()),
                 Value::Int(i) => int((i != 0).into()),
