@@ -100,7 +100,7 @@ pub enum Misarranged {
     Missing {
         /// The parameter.
         at: usize,
-        /// A name that is given and that no parameter has: why the argument is missing, perhaps.
+        /// A name that is given and that no parameter has: perhaps the reason that the argument is missing.
         unknown: Option<String>,
     },
     /// A name is given that no parameter has.
@@ -108,7 +108,8 @@ pub enum Misarranged {
 }
 
 /// Gives `put` the place and the argument of every parameter in order, none for one that is left to its default. The first `positional`
-/// parameters may be given by position. Arguments by position behind the last parameter, which `positional` may allow, come as well.
+/// parameters may be given by position. Arguments by position past the last parameter, which `positional` may allow, are passed as
+/// well.
 ///
 /// # Errors
 /// The error that `wrong` makes of a call that does not fit, and those of `put` and `named`.

@@ -14,7 +14,7 @@ use crate::ir::layout::MemberType;
 use crate::ir::{Const, Elem, Param, ParamType, Scalar};
 
 mod sealed {
-    /// Types of this crate's choosing.
+    /// Types that this crate chooses.
     pub trait Sealed {}
 }
 
@@ -100,7 +100,7 @@ halves! {
 /// A value that may be an argument of a launch: Rust scalars (`half::f16` and `half::bf16` for 16-bit floats), ndarray arrays and views of any
 /// dimension, slices. A shared borrow is read only: a kernel that writes through it faults. `None::<f32>`-like nulls are [`NULL`].
 pub trait IntoArg<'a> {
-    /// The argument, or why it cannot be one.
+    /// The argument, or the reason that it cannot be one.
     ///
     /// # Errors
     /// One sentence, for an array that is not contiguous.
@@ -166,7 +166,7 @@ impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> IntoArg<'a> for &'a mut
     }
 }
 
-/// A list: for a member of a struct that is an array, of numbers or of pointers; for a pointer to pointers the arrays these point at.
+/// A list. For a member of a struct that is an array: its numbers or pointers; for a pointer to pointers: the arrays these point at.
 impl<'a, T: IntoArg<'a>, const N: usize> IntoArg<'a> for [T; N] {
     fn into_arg(self) -> std::result::Result<Given, String> {
         self.into_iter().map(IntoArg::into_arg).collect::<std::result::Result<_, _>>().map(Given::List)
@@ -233,7 +233,8 @@ pub struct Records<'a> {
     borrowed: PhantomData<&'a mut ()>,
 }
 
-/// Structs of Rust's (`#[repr(C)]` ones that bytemuck takes) for a pointer to the kernel's, which must be as large; only to be read.
+/// Structs of Rust's (`#[repr(C)]` ones that bytemuck takes) for a pointer to the kernel's structs, which must be as large. They are
+/// read only.
 ///
 /// ```
 /// use workbench::prelude::*;
@@ -344,19 +345,19 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// Faults with `FaultKind::Timeout` after this long.
+    /// Sets the time after which the launch faults with `FaultKind::Timeout`.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.config.timeout = Some(timeout);
         self
     }
 
-    /// Bytes of dynamic shared memory.
+    /// Sets the number of bytes of dynamic shared memory.
     pub fn shared_mem(mut self, bytes: u32) -> Self {
         self.config.shared_mem = bytes.into();
         self
     }
 
-    /// Polled every few milliseconds while it runs; `true` stops the launch.
+    /// Sets an interrupt, which is polled every few milliseconds while the launch runs; `true` stops it.
     pub fn interrupt(mut self, interrupt: &'a dyn Interrupt) -> Self {
         self.config.interrupt = Some(interrupt);
         self

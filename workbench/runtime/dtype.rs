@@ -36,7 +36,7 @@ pub enum DType {
 }
 
 impl DType {
-    /// Writes a number to the bytes of an element; integers take it from 0 to 127, cut.
+    /// Writes a number to the bytes of an element; integers take it truncated, from 0 to 127.
     pub fn write(self, element: &mut [u8], number: f32) {
         element.fill(0);
         match self {
@@ -45,7 +45,7 @@ impl DType {
             DType::Float16 => element.copy_from_slice(&half::f16::from_f32(number).to_ne_bytes()),
             DType::BFloat16 => element.copy_from_slice(&half::bf16::from_f32(number).to_ne_bytes()),
             DType::Bool => element[0] = u8::from(number >= 1.0),
-            // Integers, little end first, as every machine here has them.
+            // Integers are written little end first, as on every machine here.
             _ => element[0] = number.clamp(0.0, 127.0) as u8,
         }
     }

@@ -7,7 +7,7 @@ use crate::back::{FaultKind, PrintfRecord};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceMap, Span};
 
-/// One wrong thing a launch did: the lowest faulting block's, its lowest thread's.
+/// A fault of a launch: that of the lowest faulting block's lowest faulting thread.
 #[derive(Debug, Clone)]
 pub struct Fault {
     /// The kind of the fault.
@@ -22,7 +22,7 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// One sentence: buffer, index, size, operands.
     pub detail: String,
-    /// printf records written before the fault, with the number dropped.
+    /// printf records written before the fault.
     pub output: Vec<PrintfRecord>,
     /// The number of printf records that were dropped.
     pub dropped: u64,
@@ -32,7 +32,7 @@ pub struct Fault {
     pub sources: Arc<SourceMap>,
 }
 
-/// Everything a call of Workbench can end in, one variant an exception of the Python package.
+/// The errors that a call of Workbench can end in, each variant an exception of the Python package.
 #[derive(Debug, Clone)]
 pub enum Error {
     /// The text does not compile (`CompileError`).
@@ -42,7 +42,7 @@ pub enum Error {
         /// The texts they point into.
         sources: Arc<SourceMap>,
     },
-    /// A launch did something wrong (`KernelFault`; `Timeout` and `Interrupted` have exceptions of their own).
+    /// A launch faulted (`KernelFault`; `Timeout` and `Interrupted` have exceptions of their own).
     Fault(Box<Fault>),
     /// An argument does not fit (`ArgumentError`): one sentence that names the parameter, what was given and what was
     /// wanted.

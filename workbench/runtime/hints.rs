@@ -18,7 +18,8 @@ pub fn param_type(ty: ParamType) -> String {
     }
 }
 
-/// A parameter as its declaration has it: pointers to structs by the struct's name, and pointers to pointers.
+/// The type of a parameter as its declaration writes it: pointers to structs by the struct's name, and pointers to
+/// pointers.
 pub fn declared_type(param: &Param) -> String {
     let ParamType::Ptr { is_const, .. } = param.ty else { return param_type(param.ty) };
     match param.pointee.as_deref() {
@@ -107,7 +108,7 @@ impl Program {
 
     /// The text's own words where it gave back memory that is used now: " by `cudaFree(d)`".
     pub(super) fn said_at(&self, raw: &back::RawFault) -> String {
-        /// Characters that are shown.
+        /// The most characters that are shown.
         const MOST: usize = 60;
         let text = raw.related.map_or("", |span| self.sources().text(span));
         let fits = !text.is_empty() && text.len() <= MOST && !text.contains('\n');

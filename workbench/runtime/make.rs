@@ -12,7 +12,7 @@ use crate::pass::watch;
 use crate::source::SourceMap;
 use crate::valid;
 
-/// The code of a module with the warnings of its text; `None` where bodies are needed that it leaves out.
+/// The code of a module with the warnings of its text; `None` where a body is needed that it leaves out.
 pub(super) fn cpu_code(
     module: &ir::Module,
     mut diags: Vec<Diagnostic>,
@@ -65,8 +65,8 @@ pub(super) fn cpu_code(
     }
 }
 
-/// Compiles for a GPU. Kernels the front end did not understand are still NVRTC's to judge; their parameters are then
-/// read off the declarations.
+/// Compiles for a GPU. Kernels that the front end did not understand are left to NVRTC; their parameters are then read
+/// off the declarations.
 pub(super) fn cuda_code(
     text: &str,
     name: &str,

@@ -41,7 +41,8 @@ pub fn has_queued() -> bool {
 }
 
 impl Kernel {
-    /// The kernel compiled for a GPU: of the same text with the same macros, headers and options; compiled when it is first asked for.
+    /// The kernel compiled for a GPU, from the same text with the same macros, headers and options. It is compiled when it is first
+    /// asked for.
     ///
     /// # Errors
     /// As [`Program::compile`]; [`Error::Argument`] where it is another kernel there, as `__CUDA_ARCH__` may have it.

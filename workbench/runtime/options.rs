@@ -22,10 +22,10 @@ pub struct CompileOptions {
     pub nvrtc: NvrtcOptions,
     /// The machine code to make for the CPU.
     pub tier: Tier,
-    /// Host arrays say that they are on the CPU whatever a host function was registered for.
+    /// True if host arrays say that they are on the CPU, whatever a host function was registered for.
     pub strict_device: bool,
-    /// Kernels that host code launches may touch the host's memory, as on machines whose GPUs reach it (heterogeneous memory management, or
-    /// address translation in hardware). Elsewhere that is a fault.
+    /// True if kernels that host code launches may touch the host's memory, as on machines whose GPUs reach it (heterogeneous memory
+    /// management, or address translation in hardware). Otherwise that is a fault.
     pub unified_memory: bool,
 }
 
@@ -64,13 +64,13 @@ impl fmt::Display for OptionValue {
 
 /// A type of an option.
 trait Setting: Sized {
-    /// The value's setting; the value itself where it is none of this type.
+    /// The setting that a value means; the value itself where it is none of this type.
     fn read(value: OptionValue) -> Result<Self, OptionValue>;
 
     fn show(&self) -> OptionValue;
 }
 
-/// A type that is one kind of value.
+/// Implements the type of an option that is one kind of value.
 macro_rules! setting {
     ($ty:ty, $kind:ident) => {
         impl Setting for $ty {
@@ -138,7 +138,7 @@ struct Row {
     /// The values it takes, as messages say it.
     takes: &'static str,
     show: fn(&CompileOptions) -> OptionValue,
-    /// Sets it; gives back a value that it does not take.
+    /// Sets the option; gives back a value that it does not take.
     set: fn(&mut CompileOptions, OptionValue) -> Result<(), OptionValue>,
 }
 

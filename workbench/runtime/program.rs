@@ -44,7 +44,7 @@ impl Device {
     }
 }
 
-/// A host array lent to a launch. The lender keeps the memory alive and unmoved until the launch returns.
+/// A host array lent to a launch. The lender keeps the memory alive and in its place until the launch returns.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferArg {
     /// First byte.
@@ -178,7 +178,8 @@ impl Program {
         })))
     }
 
-    /// A program for the CPU of a module made from this one's. Its variables begin as this one's are now.
+    /// A program for the CPU, of a module made from this one's. Its variables begin with the values that this one's
+    /// have now.
     fn derive(&self, mut module: ir::Module) -> Result<Program> {
         for (i, (data, own)) in module.globals.iter_mut().zip(&self.0.module.globals).enumerate() {
             if let Some(bytes) = self.cpu_code().and_then(|code| code.read_global(ir::Global::new(i))) {
@@ -564,7 +565,7 @@ impl Kernel {
     }
 
     /// The kernel with one more `unsigned long long*` parameter for every array it writes: it receives, for each
-    /// element, one plus the global index of the thread that wrote it. Also returns which parameters these follow.
+    /// element, one plus the global index of the thread that wrote it. Also gives the parameters that these follow.
     ///
     /// # Errors
     /// None in practice: the instrumented kernel is valid when the kernel is.

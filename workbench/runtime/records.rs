@@ -11,14 +11,15 @@ use super::program::numpy_name;
 use crate::ir::Elem;
 use crate::ir::layout::{MemberType, StructLayout};
 
-/// Names that arrays have for elements that are structs in C++: NumPy's, ml_dtypes' and torch's, each with the element's parts.
+/// Names that arrays have for elements that are structs in C++: NumPy's, ml_dtypes' and torch's, each with the type of the
+/// element's parts.
 const COMPLEX: [(&str, DType); 2] = [("complex64", DType::Float32), ("complex128", DType::Float64)];
 
 /// 8-bit floats by the arrays' names and by the structs'.
 const FLOAT8: [(&str, &[&str]); 2] =
     [("float8_e4m3fn", &["__nv_fp8_e4m3", "Float8_e4m3fn"]), ("float8_e5m2", &["__nv_fp8_e5m2", "Float8_e5m2"])];
 
-/// An element type that no scalar of C++ is, as the layout of an array has it: a struct without members of that name.
+/// The layout of an element type that is no scalar of C++: a struct of that name without members.
 pub fn named_element(name: &str) -> Option<StructLayout> {
     let size = match COMPLEX.iter().find(|(n, _)| *n == name) {
         Some((_, part)) => 2 * part.size(),

@@ -70,7 +70,7 @@ fn summary(fault: &Fault) -> String {
     let head = format!("{} in `{}`{place}", fault.kind.name(), fault.kernel);
     match fault.kind {
         FaultKind::Raised(_) => format!("in `{}`{place}", fault.kernel),
-        // These stop the launch as a whole; the driver's faults carry no thread.
+        // These stop the launch as a whole, and the driver's faults name no thread.
         FaultKind::Timeout | FaultKind::Interrupted | FaultKind::Device => head,
         _ => format!("{head}, block {}, thread {}", triple(fault.block), triple(fault.thread)),
     }

@@ -20,7 +20,7 @@ impl Report {
     }
 }
 
-/// printf records joined, with a line that says how many were dropped.
+/// printf records joined, with a line that tells the number dropped.
 pub fn output_text(output: &[PrintfRecord], dropped: u64) -> String {
     let mut text: String = output.iter().map(|r| r.text.as_str()).collect();
     if dropped > 0 {

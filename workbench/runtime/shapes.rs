@@ -36,7 +36,7 @@ impl Program {
             }
             Err(error) => return Err(error),
         };
-        // Zeros and ones are alike in more ways than others: 0 / 0 and boxes without extent, say.
+        // Zeros alone would hide differences: 0 / 0, or boxes without extent, say.
         for fill in [Fill::Ones, Fill::Mixed] {
             if begun.elapsed() >= SECOND_TRY {
                 break;

@@ -1,5 +1,5 @@
-//! Structs by value as arguments: their bytes put together member by member, the arrays their pointers point at lent to the
-//! launch.
+//! Structs by value as arguments: their bytes put together member by member, with the arrays that their pointers point at
+//! lent to the launch.
 
 use super::{BufferArg, DType, Error, Result};
 use crate::back::Reach;
@@ -57,7 +57,8 @@ impl Packed {
         Ok(packed)
     }
 
-    /// A table of pointers for the parameter `param` of a kernel, its `index`th: arrays one after another, as a `float**` finds them.
+    /// A table of pointers for the parameter `param` of a kernel, its `index`th: the addresses of arrays one after another, as a
+    /// `float**` needs them.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the element.
@@ -220,7 +221,8 @@ impl Packed {
             let what = format!("`{path}` accesses {} dimensions, and the array has {}", accessor.rank, shape.len());
             return Err(Error::argument(what));
         }
-        // Accessors are seldom const, even where nothing is written: then a write is the kernel's fault.
+        // Accessors are seldom `const`, even where a kernel writes nothing: a read-only array is taken, and a write to
+        // it faults.
         let is_const = accessor.is_const || !buffer.writable;
         self.pointer(path, param, at + accessor.offsets[0], (accessor.elem, is_const), buffer)?;
         let extents = shape.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX));

@@ -57,7 +57,7 @@ impl Symbol {
         &self.data().name
     }
 
-    /// The element type; `None` where elements differ.
+    /// The element type; `None` where the elements have several types.
     pub fn dtype(&self) -> Option<DType> {
         self.data().elem.map(DType::from)
     }

@@ -175,7 +175,7 @@ impl Tensor {
         Self::from_f64(dtype, &self.shape, &self.to_f64_vec())
     }
 
-    /// The elements as an ndarray view, where they lie.
+    /// An ndarray view of the elements in their memory.
     ///
     /// # Errors
     /// [`Error::Argument`] naming both types when the elements are of another type; for a bool that is neither.
@@ -194,7 +194,7 @@ impl Tensor {
         ArrayViewD::from_shape(IxDyn(&self.shape), values).map_err(|e| Error::Other(e.to_string()))
     }
 
-    /// An ndarray array of `T` of its own.
+    /// A copy as an ndarray array of `T`.
     ///
     /// # Errors
     /// As [`Tensor::view`].

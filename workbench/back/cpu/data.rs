@@ -10,11 +10,11 @@ use crate::ir::{GlobalData, Module, Space};
 
 /// Module data in memory of its own, 16-byte aligned, at addresses that are baked into code.
 pub struct Globals {
-    /// Kept for the addresses in `descs`; kernels write to it.
+    /// The memory of the variables, kept for the addresses in `descs`; kernels write to it.
     _storage: Box<[UnsafeCell<u128>]>,
     /// The globals that own memory which some of the descriptors point at; kept alive for that.
     _others: Option<Arc<Globals>>,
-    /// One for each [`crate::ir::Global`]; generated code holds their addresses.
+    /// A descriptor for each [`crate::ir::Global`]; generated code holds their addresses.
     pub descs: Box<[BufferDesc]>,
     /// The descriptor of each variable for the side that may not touch it.
     away: Box<[BufferDesc]>,
@@ -37,7 +37,7 @@ fn side_of(space: Space) -> Side {
 /// Memory that data of a module may have already.
 pub enum Others {
     None,
-    /// Another program's of the same text: variables of the same names are the same.
+    /// The memory of another program of the same text: variables of the same names are the same.
     Program(Arc<Globals>),
     /// Memory of the first data of this very module.
     First(Arc<Globals>),

@@ -63,7 +63,7 @@ pub struct Image {
     pub entries: Vec<Option<EntryPoint>>,
     pub sites: Vec<Site>,
     pub slots: Vec<Named>,
-    /// Read by generated code alone.
+    /// The tables of slots, read by generated code alone.
     #[expect(clippy::vec_box, reason = "generated code holds their addresses")]
     pub _tables: Vec<Box<SlotTable>>,
     pub globals: Arc<Globals>,
@@ -109,7 +109,7 @@ pub enum Callee {
     Kept(&'static KeptFunction),
 }
 
-/// A shared variable that a kernel names, and where in the block's memory it lies.
+/// A shared variable that a kernel names, and its place in the block's memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
     /// Its index in the module.
@@ -174,7 +174,7 @@ pub enum Way {
 pub struct ParamInfo {
     pub name: String,
     pub is_ptr: bool,
-    /// A struct by value: the launch has a copy.
+    /// True for a struct by value: the launch has a copy.
     pub by_value: bool,
     pub elem: Option<Elem>,
 }

@@ -12,7 +12,8 @@ pub enum Effort {
     Full,
     /// Everything but value numbering, which takes time that grows with the square of the function.
     Reduced,
-    /// Code soon rather than good code: no value numbering, registers handed out in one pass. Less than half the time.
+    /// Code soon rather than good code: no value numbering, and register allocation in one pass. It takes less than
+    /// half the time.
     Quick,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`lower`] turns functions into CLIF after a look at the whole of each ([`facts`]); [`make`] has machine code made of them, which
 //! [`code`] keeps, and [`wide`] vector code of kernels that turn out to be hot; [`run`] runs ranges of blocks on the caller's thread and
-//! the pool's. What generated code and all of these share is in [`abi`]. Every access, division and call is checked in generated code,
-//! which leaves through a status and never through a signal.
+//! the pool's. The interface between generated code and all of these is [`abi`]. Every access, division and call is checked in generated
+//! code, which leaves through a status and never through a signal.
 //!
 //! Imports point one way: `math < abi < {facts, data, isa, stack, tier} < code < {image, lower} < run < wide < make < mod.rs`.
 
@@ -181,7 +181,7 @@ impl Code {
         Tier::of_number(entry.last.load(Ordering::Relaxed)).filter(|tier| *tier != Tier::Auto).map(Tier::name)
     }
 
-    /// The C that a kernel becomes for blocks of a shape, or why it does not, or why that did not compile.
+    /// The C that a kernel becomes for blocks of a shape; or the reason that there is none, or that it did not compile.
     pub fn wide_text(&self, func: FuncId, block: super::Dim3) -> Result<String, String> {
         if !is_block(block) {
             return Err("no block is like that".to_owned());
@@ -213,7 +213,7 @@ impl Code {
     }
 
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.
-    /// Made anew at each call; it is the good code, whatever launches run now.
+    /// It is made anew at each call, and is the good code, whatever launches run now.
     pub fn asm(&self, module: &Module, func: Option<FuncId>) -> String {
         build::disassemble(module, func).unwrap_or_else(|diag| format!("; {}\n", diag.message))
     }
@@ -244,8 +244,8 @@ pub fn wide_is_available() -> Result<(), &'static str> {
     wide::available()
 }
 
-/// Adds folders of Python packages to the places where a C compiler for wide code is looked for: the package `ziglang` brings one. Only
-/// before it is looked for, which the first hot kernel does.
+/// Adds folders of Python packages to the places where a C compiler for wide code is looked for: the package `ziglang` brings one. It
+/// must be called before the first hot kernel, which looks for the compiler.
 pub fn look_in_packages(folders: impl IntoIterator<Item = std::path::PathBuf>) {
     wide::compiler::add_packages(folders);
 }

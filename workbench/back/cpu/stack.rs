@@ -17,7 +17,7 @@ pub const MAX_SLOTS: u64 = 512 << 10;
 /// Stack of the threads of our pool: room for everything above.
 pub const POOL_THREAD: usize = 4 << 20;
 
-/// About where the stack pointer is.
+/// An address near the stack pointer.
 pub fn pointer() -> usize {
     let here = 0u8;
     std::ptr::from_ref(std::hint::black_box(&here)) as usize

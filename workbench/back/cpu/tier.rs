@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Tier {
-    /// Code that is there soon, good code in its place as soon as that is made, and for kernels that turn out to be hot lanes, then wide code.
+    /// Soon code first, good code in its place once that is made, and for hot kernels lanes, then wide code.
     Auto = 0,
-    /// Code that is there soon and runs for longer.
+    /// Soon code: it is made quickly and runs slower.
     Soon = 1,
-    /// Good code, which takes longer.
+    /// Good code, which takes longer to make.
     Good = 2,
     /// Lanes by our own compiler, which the first launch makes and waits for; good code where there are none.
     Lanes = 3,
@@ -56,7 +56,7 @@ impl Tier {
         Tier::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
-    /// The tier of a number, as it is cast to one.
+    /// The tier of its number.
     pub fn of_number(number: u8) -> Option<Self> {
         Tier::ALL.get(usize::from(number)).copied()
     }

@@ -20,7 +20,7 @@ pub type Dims = SmallVec<[i64; 5]>;
 /// The answer of an operation, or an exception and its message.
 pub type Answer<T> = Result<T, (Exception, String)>;
 
-/// The device a tensor says it is on. Its memory is the host's either way.
+/// The device that a tensor says it is on. Its memory is the host's either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceTag {
     /// True for `cuda`, false for `cpu`.
@@ -83,11 +83,11 @@ impl Fill {
 /// Storage from this many bytes on is address space alone where nothing is to be computed.
 const HOLLOW_BYTES: usize = 1 << 16;
 
-/// Zeros from this many bytes on are fresh pages of the system's, which take no memory until they are written; below, memory that was used
-/// before is at hand, and clearing it is quicker than fetching pages.
+/// Zeros from this many bytes on are fresh pages of the system's, which take no memory until they are written; smaller ones are in memory
+/// that was used before, which is quicker to clear than pages are to fetch.
 const UNTOUCHED_BYTES: usize = 256 << 20;
 
-/// Runs something during which new storage takes no memory until it is written.
+/// Runs a function during which new storage takes no memory until it is written.
 pub fn hollowly<R>(run: impl FnOnce() -> R) -> R {
     let before = HOLLOW.replace(true);
     let result = run();
@@ -272,7 +272,7 @@ impl Storage {
         self.writable
     }
 
-    /// Makes it known to the pointers of a call of host code.
+    /// Makes the storage known to the pointers of a call of host code.
     pub fn show(&self, memory: &Arc<HostMemory>, name: &str, dtype: DType) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(memory))) {
@@ -402,7 +402,7 @@ impl HostTensor {
         self
     }
 
-    /// The same on another device, as far as it says.
+    /// The same tensor with another device tag.
     pub fn on(mut self, device: DeviceTag) -> Self {
         self.device = device;
         self
@@ -459,7 +459,7 @@ impl HostTensor {
         self.shape.iter().product()
     }
 
-    /// First element; null when there is none.
+    /// The address of the first element; null when there is none.
     pub fn ptr(&self) -> *mut u8 {
         if self.numel() == 0 {
             return std::ptr::null_mut();

@@ -52,7 +52,7 @@ pub struct Limits<'a> {
     pub deadline: Option<Instant>,
     /// True if only the shapes and types of the results are wanted: launches are left out, and tensors hold nothing.
     pub shapes_only: bool,
-    /// Implementations for the key `Autograd` are passed over, as below torch's autograd.
+    /// True if implementations for the key `Autograd` are passed over, as below torch's autograd.
     pub below_autograd: bool,
 }
 
@@ -94,7 +94,7 @@ pub trait HostProgram: Send + Sync {
     /// The reason that it could not be launched.
     fn launch(&self, kernel: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> Result<Outcome, Refusal>;
 
-    /// Lets host code launch the kernel at an address with so many bytes of dynamic shared memory: CUDA's code.
+    /// Lets host code launch the kernel at an address with so many bytes of dynamic shared memory; gives CUDA's code.
     fn allow_shared(&self, address: u64, bytes: i64) -> i32;
 
     /// Runs the backward of a `Function` at an address, in a call that is made for it.
@@ -123,7 +123,7 @@ pub struct Call<'p> {
     /// The time at which the user was last asked whether it is to end; none: before the first time that it mattered.
     polled: Mutex<Option<Instant>>,
     memory: Arc<HostMemory>,
-    /// Large, and the call is handed on by value.
+    /// The state, in a box because it is large and the call is moved.
     state: Mutex<Box<CallState>>,
 }
 
@@ -139,7 +139,7 @@ struct Allocated {
 pub(super) struct CallState {
     /// The stack of values.
     pub stack: Vec<Value>,
-    /// Tensors by their handles, less one; with how many hold each.
+    /// Tensors by their handles, less one, each with its number of holders.
     tensors: Vec<Option<(HostTensor, u64)>>,
     free: Vec<usize>,
     /// Extents and strides that host code has pointers to, by handle.
@@ -389,7 +389,7 @@ impl CallState {
         self.stack.pop().ok_or_else(|| (Exception::Runtime, "a value is taken where none is left".to_owned()))
     }
 
-    /// The last so many values, the first first.
+    /// The last so many values, in order.
     fn take(&mut self, n: i64) -> Answer<Vec<Value>> {
         let from = usize::try_from(n).ok().and_then(|n| self.stack.len().checked_sub(n));
         match from {
@@ -642,7 +642,7 @@ impl CallState {
             Service::Data => self.data(memory, given.int(0), given.int(1)),
             Service::WriteSymbol => self.write_symbol(given.memory(0), given.bytes(1, given.int(2))?),
             Service::Seconds => Ok(Reply::Float(super::seconds())),
-            // The back end does the last two itself.
+            // The back end runs the last two itself.
             Service::AllowShared | Service::Copy | Service::Fill | Service::Direction => int(0),
             Service::Unasked | Service::Seen => Ok(Reply::Nothing),
             Service::NoteContext => {

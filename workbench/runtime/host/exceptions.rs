@@ -1,5 +1,6 @@
-//! Exceptions that host code throws and catches. One is *in flight* from where it was caught until a handler takes it or it goes on, and
-//! *handled* from then to the end of the handler. Both nest: destructors that run meanwhile, and handlers, may have their own.
+//! Exceptions that host code throws and catches. An exception is *in flight* from the place where it was caught until a handler takes it
+//! or it is passed on, and *handled* from then to the end of the handler. Both nest: destructors that run meanwhile, and handlers, may
+//! have their own.
 //!
 //! The keys of an object's type and bases go with a throw, and tell what may catch the object. An exception that the run time raises
 //! has a number (`library/host.cuh`).
@@ -63,7 +64,7 @@ impl Exceptions {
         self.number = Some(number);
     }
 
-    /// One is in flight; comes back where no handler may take it.
+    /// Puts an exception in flight; gives it back where no handler may take it.
     pub fn catch(&mut self, fault: RawFault) -> Option<RawFault> {
         let (object, number) = (self.next.take(), self.number.take());
         if number.is_some_and(|n| n / WHOSE == ENDS / WHOSE) {
@@ -105,7 +106,7 @@ impl Exceptions {
         })
     }
 
-    /// A handler takes the one in flight.
+    /// A handler takes the exception in flight.
     pub fn begin(&mut self) {
         self.handled.extend(self.flying.pop());
     }
@@ -126,7 +127,7 @@ impl Exceptions {
         self.destroyer
     }
 
-    /// The one being handled is raised again.
+    /// Raises the one being handled again.
     ///
     /// # Errors
     /// There is none.
@@ -139,7 +140,7 @@ impl Exceptions {
         Ok(last.fault.clone())
     }
 
-    /// The one in flight ends the call: it would leave a function that says that none does.
+    /// Ends the call with the one in flight: it would leave a `noexcept` function.
     ///
     /// # Errors
     /// There is none.
@@ -151,7 +152,7 @@ impl Exceptions {
         Ok(RawFault { kind: FaultKind::Raised(Exception::Runtime), detail, ..last.fault })
     }
 
-    /// The one in flight goes on.
+    /// Passes on the one in flight.
     ///
     /// # Errors
     /// There is none.

@@ -81,9 +81,9 @@ impl Inferred {
 /// The parameters of a function that are pybind11's objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Objects {
-    /// The last but for [`keywords`](Objects::keywords) is `py::args`.
+    /// True if the last parameter but for [`keywords`](Objects::keywords) is `py::args`.
     pub args: bool,
-    /// The last is `py::kwargs`.
+    /// True if the last parameter is `py::kwargs`.
     pub keywords: bool,
     /// True if any other parameter is an object.
     pub others: bool,
@@ -105,7 +105,7 @@ impl Objects {
 /// A host function that the notebook may call.
 #[derive(Debug, Clone)]
 pub struct Export {
-    /// Its name there.
+    /// Its name in the notebook.
     pub name: String,
     /// The way it was registered.
     pub registration: Registration,

@@ -14,7 +14,7 @@ use super::array::Answer;
 use super::value::Value;
 use crate::back::Exception;
 
-/// An object that the notebook gave. What it is asked for may run code of the notebook's; a failure is an exception of that.
+/// An object that the notebook gave. Its methods may run code of the notebook's; a failure is an exception of that code.
 pub trait ForeignObject: Debug + Send + Sync {
     /// The name of its type.
     fn type_name(&self) -> String;

@@ -1,7 +1,7 @@
 //! Formats that host code fills in while it runs: those of `snprintf`, and those of Python's C interface.
 //!
 //! Numbers come as they are; a text comes as a tuple of its address and itself, any other pointer as a tuple of its address alone, a null
-//! pointer to a text as none.
+//! pointer to a text as `None`.
 
 use super::array::Answer;
 use super::value::Value;
@@ -41,7 +41,7 @@ fn written<'v>(format: &str, args: &mut impl Iterator<Item = &'v Value>) -> Answ
     Ok(format_record(&pieces, &given))
 }
 
-/// An argument as its conversion wants it.
+/// An argument in the form that its conversion wants.
 fn argument(conversion: &Conversion, written: &str, value: &Value) -> Answer<PrintfArg> {
     let kind = conversion.arg_kind();
     let fits = |n: i64| i32::try_from(n).is_ok() || u32::try_from(n).is_ok();

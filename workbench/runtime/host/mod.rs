@@ -5,27 +5,27 @@
 //! allocations of a call are the call's ([`Call`]) and end with it, however it ends.
 //!
 //! # Services
-//! Host functions go the way of device functions: front end, IR, machine code. What they know of torch and of the standard library is CUDA
-//! C++ in `library/`. That text asks the run time for services (`ir/service.rs`). Tensors are handles, counted by constructors and
-//! destructors. Values pass between notebook, host code and operations on one stack of values; an operation is a service with torch's name
-//! for it (`ops/`), so a new one is a line in the library and a function in Rust.
+//! Host functions are compiled as device functions are: front end, IR, machine code. All that they use of torch and of the standard
+//! library is CUDA C++ in `library/`. That text asks the run time for services (`ir/service.rs`). Tensors are handles, counted by
+//! constructors and destructors. Values pass between notebook, host code and operations on one stack of values; an operation is a service
+//! with torch's name for it (`ops/`), so a new one is a line in the library and a function in Rust.
 //!
 //! # What belongs to a call
-//! A fault runs no destructors, and nothing is left behind. Host code's pointers are checked like a kernel's, against what is lent to the
-//! call (`back/cpu/run/host.rs`): arrays of the caller, tensors, allocations. A tensor that goes takes its memory out of there. `from_blob`
-//! makes a tensor in memory of the call: allocations stay until its end from then on, and what is handed back is copied. What host code
-//! keeps between calls it leaves with the program as numbers and texts (`notes.rs`).
+//! A fault runs no destructors, and leaves nothing behind. Host code's pointers are checked like a kernel's, against what is lent to the
+//! call (`back/cpu/run/host.rs`): arrays of the caller, tensors, allocations. A tensor that ends is no longer lent. `from_blob` makes a
+//! tensor in memory of the call: from then on allocations stay until the call ends, and tensors that are handed back are copied. Values
+//! that host code keeps between calls are left with the program as numbers and texts (`notes.rs`).
 //!
 //! # Launches
-//! A launch runs the kernel as any other and waits for it; its faults end the call and keep the kernel's name and line. One that cannot
-//! begin (`runtime/extents.rs`) is CUDA's error, which the call asks for or not (`refusal.rs`). More than 48 KiB of shared memory is had
-//! only where the text has asked (`cudaFuncSetAttribute`); what it asked for stays with the program (`extents::Allowed`). Launches of
-//! Python and of operators ask by themselves.
+//! A launch runs the kernel as any other and waits for it; its faults end the call and keep the kernel's name and line. One that
+//! cannot begin (`runtime/extents.rs`) is CUDA's error, which the call asks for or not (`refusal.rs`). A kernel has more than 48 KiB
+//! of shared memory only where the text has asked for it (`cudaFuncSetAttribute`); the amount stays with the program
+//! (`extents::Allowed`). Launches from Python and by operators ask automatically.
 //!
 //! # Memory and its sides
-//! Services such as `cudaMemcpy` see memory of both sides and hold the direction against the pointers (`call/memory.rs`): a wrong one is
+//! Services such as `cudaMemcpy` see memory of both sides and compare the direction with the pointers (`call/memory.rs`): a wrong one is
 //! CUDA's error 1, and where the text leaves a call's error unread (`Service::Unasked`) the call ends in it when it is over. Elements of a
-//! `device_vector`, and what a `device_ptr` is made of, are both sides', as host code comes to them by references. `cudaMalloc` and C's
+//! `device_vector`, and the memory of a `device_ptr`, belong to both sides, as host code reaches them by references. `cudaMalloc` and C's
 //! heap give null where `new` and containers raise.
 //!
 //! # Registrations
@@ -36,13 +36,13 @@
 //! calls exports is kept code. Host code reaches operators through a function that `ops` hands down ([`set_dispatcher`]).
 //!
 //! # Stopping
-//! Operations count their work (`work.rs`): every few thousand elements the clock is asked, and every few milliseconds the user; one whose
-//! call is to end unwinds to the service that began it, which is told of the user's line. Memory whose size the user decides is asked for
-//! before it is taken (`room.rs`).
+//! Operations count their work (`work.rs`): every few thousand elements they look at the clock, and every few milliseconds they ask the
+//! user. An operation whose call is to end unwinds to the service that began it, which knows the user's line. Memory whose size the user
+//! decides is asked for before it is taken (`room.rs`).
 //!
 //! # Calls from Python
-//! A host function runs without the GIL; what it asks of Python attaches (`python/src/gil.rs`). A function whose parameters are objects
-//! says so where it is registered (`Objects::of_word`): then tuples stay tuples, and anything is an argument.
+//! A host function runs without the GIL, and takes it for what it asks of Python (`python/src/gil.rs`). A function whose parameters
+//! are objects says so where it is registered (`Objects::of_word`): then tuples stay tuples, and any object may be an argument.
 
 mod array;
 mod call;

@@ -13,7 +13,7 @@ use crate::ir::HostOp;
 /// Bytes of the pool that `tcm_malloc` gives from (NeuronX custom C++ operators' reference: "a 16 KB pool").
 const TCM_BYTES: i64 = 16 << 10;
 
-/// The policy that sees no harm in readers beside a writer (`CoherencyEnforcer::COHERENT` is 0).
+/// The policy that allows readers beside a writer (`CoherencyEnforcer::COHERENT` is 0).
 const COHERENT: i64 = 0;
 
 /// The core that runs a call, and the tensor that the cores write.
@@ -36,7 +36,7 @@ pub(super) struct Neuron {
     pub has_asked: bool,
     used: i64,
     held: HashMap<i64, i64>,
-    /// Open streams: the memory, and whether it is written; `None` when closed.
+    /// The streams: the memory of each, and whether it is written; `None` when closed.
     streams: Vec<Option<(usize, bool)>>,
     policies: HashMap<usize, i64>,
 }
@@ -99,7 +99,7 @@ impl Neuron {
         }
     }
 
-    /// Many readers, or one writer, unless the tensor's policy says that it does not matter.
+    /// Opens a stream. A tensor has many readers or one writer, unless its policy allows both.
     fn open(&mut self, tensor: &HostTensor, writes: bool) -> Answer<Value> {
         let at = place(tensor);
         let conflicts = |open: &&(usize, bool)| open.0 == at && (writes || open.1);

@@ -1,7 +1,7 @@
 //! Launches of host code that could not begin. As on a GPU the call goes on and the error waits to be asked for (`cudaGetLastError`); an
 //! error that was never asked for ends the call when it is over, so that no result rests on a kernel that never ran.
 //!
-//! A grid without blocks is no such error: nothing is left to do.
+//! A grid without blocks is no such error: there is nothing to do.
 
 use super::array::Answer;
 use super::fit::unfit;
@@ -13,7 +13,7 @@ use crate::ir::HostOp;
 /// The refusals of one call.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// The code of the last one, until it is read.
+    /// The code of the last error, until it is read.
     last: i32,
     /// The first that was not asked for, of a launch that should have done something.
     untold: Option<RawFault>,

@@ -12,7 +12,7 @@ pub struct Turns {
     free: Condvar,
 }
 
-/// A turn, which ends when this is dropped. One within another of the same thread is no turn of its own.
+/// A turn, which ends when this is dropped. A turn within another of the same thread is no turn of its own.
 #[derive(Debug)]
 pub struct Turn(Option<Arc<Turns>>);
 

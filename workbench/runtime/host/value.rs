@@ -13,13 +13,13 @@ pub enum Value {
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// An integer that 64 bits with a sign do not hold, in decimal digits; as an argument only Python's C interface is given such.
+    /// An integer that a signed 64-bit one does not hold, in decimal digits; only Python's C interface takes it as an argument.
     BigInt(String),
     /// A number.
     Float(f64),
     /// A text.
     Text(String),
-    /// Bytes of Python's; only its C interface is given such.
+    /// Bytes of Python's; only its C interface takes them.
     Bytes(Vec<u8>),
     /// A tensor.
     Tensor(HostTensor),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// The same, tensors on a device.
+    /// The same value, with its tensors on a device.
     pub fn on(self, device: DeviceTag) -> Self {
         match self {
             Value::Tensor(t) => Value::Tensor(t.on(device)),
@@ -84,8 +84,8 @@ impl Value {
         }
     }
 
-    /// A tensor of one number as that number, as Python does for parameters that are numbers: of floating-point ones only where such is
-    /// wanted.
+    /// A tensor of one number as that number, as Python does for parameters that are numbers: a floating-point one only where such a
+    /// number is wanted.
     pub fn number(self, wants_float: bool) -> Self {
         match self {
             Value::Tensor(t) if t.numel() == 1 && (wants_float || !t.dtype().is_float()) => {
@@ -98,7 +98,7 @@ impl Value {
         }
     }
 
-    /// The same, tensors to be read only.
+    /// The same value, with its tensors to be read only.
     pub fn sealed(self) -> Self {
         match self {
             Value::Tensor(t) => Value::Tensor(t.sealed()),
@@ -109,7 +109,7 @@ impl Value {
         }
     }
 
-    /// The same, tensors that end with their call copied.
+    /// The same value, with copies of the tensors that end with their call.
     pub fn kept(self) -> Self {
         match self {
             Value::Tensor(t) if t.storage().is_borrowed() => match super::ops::copied(&t, t.dtype(), t.device()) {
@@ -137,7 +137,7 @@ impl Value {
     pub fn is_object_of(&self, name: &str) -> bool {
         match (name, self) {
             ("object", _) => true,
-            // A truth value is an integer to Python.
+            // Truth values are integers in Python.
             ("int", Value::Bool(_)) => true,
             ("function", Value::Foreign(object)) => object.is_callable(),
             ("iterable", Value::Foreign(_)) => true,

@@ -27,7 +27,7 @@ thread_local! {
 
 /// The reason that an operation ends before it is done.
 enum Stop {
-    /// Its call is to end.
+    /// The operation's call is to end.
     Raised(Raised),
     /// There is no memory for so many bytes.
     Memory(Option<usize>),
@@ -62,7 +62,7 @@ fn look() {
     }
 }
 
-/// Waits so long.
+/// Waits for so long.
 pub fn wait(time: Duration) {
     /// The longest wait without a look.
     const SLICE: Duration = Duration::from_millis(5);
@@ -109,7 +109,7 @@ pub fn watched<R>(ask: &Ask<'_>, work: impl FnOnce() -> R) -> Result<R, Raised> 
     }
 }
 
-/// Runs an operation, whose want of memory is an exception.
+/// Runs an operation; a lack of memory in it is an exception.
 ///
 /// # Errors
 /// Its own, and `MemoryError`.
@@ -138,7 +138,7 @@ pub fn need<T>(count: usize) {
     }
 }
 
-/// Memory for so many elements.
+/// A vector with room for so many elements.
 pub fn reserved<T>(count: usize) -> Vec<T> {
     need::<T>(count);
     let mut made = Vec::new();
@@ -162,7 +162,7 @@ pub fn collected<T>(count: usize, elements: impl IntoIterator<Item = T>) -> Vec<
     }
 }
 
-/// So many elements that are the same.
+/// A vector of so many equal elements.
 pub fn repeated<T: Clone>(count: usize, value: T) -> Vec<T> {
     collected(count, std::iter::repeat_n(value, count))
 }

@@ -1,4 +1,4 @@
-//! Calls of a program's host functions: those that it offers by name, those that it registers, and the registrations themselves.
+//! Calls of a program's host functions: those called by name, those that it registers, and the registrations themselves.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Program {
         Ok((value, report))
     }
 
-    /// The host functions that the text offers: its registrations run when this is first asked.
+    /// The host functions that the text offers: its registrations run when they are first asked for.
     ///
     /// # Errors
     /// [`Error::Fault`] when a registration does something wrong.
@@ -147,7 +147,7 @@ impl Program {
         Ok(self.0.exports.get_or_init(|| (exports, library)))
     }
 
-    /// The function of the text that is offered, where it is one.
+    /// The function of the text that an export offers, if it is one of the text.
     fn own_function(&self, export: &Export) -> Option<&ir::Function> {
         let index = usize::try_from(export.pointers()[1] - 1).ok()?;
         self.0.module.functions.get(index).filter(|f| !f.library)
@@ -202,7 +202,7 @@ impl Program {
         Ok((value, report, recording))
     }
 
-    /// A call that is over, with its result still in it.
+    /// A call that is over, with its result still on its stack.
     fn ran<'p>(
         &'p self,
         export: &Export,

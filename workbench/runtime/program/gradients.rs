@@ -87,7 +87,7 @@ fn plain_name(function: &Function) -> &str {
             _ => {}
         }
     }
-    // `operator<` ends in one.
+    // `operator<` ends in a `<`.
     function.name.get(start..end.unwrap_or(function.name.len())).unwrap_or(&function.name)
 }
 

@@ -7,7 +7,7 @@ use std::mem::offset_of;
 
 use crate::ir::{FuncKind, Function, Param, ParamType, Scalar};
 
-/// Access sizes a descriptor has limits for: 1, 2, 4 and 8 bytes, by their logarithm.
+/// Access sizes that a descriptor has limits for: 1, 2, 4 and 8 bytes, by their logarithm.
 pub const SIZES: usize = 4;
 
 /// The kind of memory that a descriptor describes; the upper half of [`BufferDesc::meta`].
@@ -38,9 +38,9 @@ pub enum DescKind {
 pub enum Side {
     /// Both sides: tensors, arrays of the caller, `cudaMallocManaged`, pinned memory.
     Both = 0,
-    /// Host code; `malloc`, `new`, variables of host code.
+    /// Host code: `malloc`, `new`, variables of host code.
     Host = 1,
-    /// Kernels; `cudaMalloc`, `__device__` variables.
+    /// Kernels: `cudaMalloc`, `__device__` variables.
     Device = 2,
 }
 
@@ -55,14 +55,15 @@ impl Side {
 /// touch.
 const AWAY: u64 = 1 << 63;
 
-/// Marks there a literal: the device has its own, and the address of host code's is none of the device's.
+/// The bit that marks a literal there: the device has its own copy, and the address of host code's is none of the
+/// device's.
 const LITERAL: u64 = 1 << 62;
 
 /// The place in [`BufferDesc::meta`] of the side that may touch the memory, in two bits.
 const SIDE: u32 = 60;
 
 /// A live allocation. An access of `1 << k` bytes at offset `off` is in bounds exactly when `off < read[k]` (or `write[k]`),
-/// compared unsigned, so that one comparison rejects negative offsets, too small buffers and read-only ones alike.
+/// compared unsigned, so that one comparison rejects negative offsets, buffers that are too small and read-only ones alike.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct BufferDesc {
@@ -156,7 +157,7 @@ pub static DANGLING_DESC: BufferDesc = BufferDesc::new(0, 0, false, BufferDesc::
 #[derive(Debug)]
 #[repr(C)]
 pub struct SlotFrame {
-    /// The caller's, or null.
+    /// The slots of the caller's activation, or null.
     pub prev: *const SlotFrame,
     /// Descriptors of this activation.
     pub descs: *const BufferDesc,
@@ -192,8 +193,8 @@ pub struct WorkerCtx {
     /// The block's place in a walk over memory that blocks of wide code do together: 0 where this block walks by itself, 1 in the first
     /// of those that walk together, which walks for all, and counting from there. Code sets it to 0 where nothing came of it.
     pub walk: u32,
-    /// Index of the running thread; x is kept for kernels that call functions, else written before a helper is called
-    /// or by one that is given the index packed.
+    /// Index of the running thread; x is kept up to date for kernels that call functions, else it is written before a
+    /// helper is called, or by a helper that is given the index packed.
     pub thread: [u32; 3],
     /// `gridDim`.
     pub grid: [u32; 3],
@@ -211,14 +212,14 @@ pub struct WorkerCtx {
     pub shared: *const BufferDesc,
     /// The values that a block's threads keep while others run; see `blocks`.
     pub scratch: *mut u8,
-    /// The local arrays they keep.
+    /// The local arrays that the threads keep.
     pub slots: *mut u8,
     /// The index of each thread of a block: x in the low 10 bits, y in the next 10, z above.
     pub threads: *const u32,
     /// The copy that the worker adds to instead of the array, for each parameter, or null; see `sums`. It is set for wide code
     /// with such sums alone.
     pub sums: *const *mut u8,
-    /// Grows when something happens that a loop which waits cannot do; see `tick`.
+    /// A count that grows on events that a loop which only waits cannot cause; see `tick`.
     pub progress: u64,
     /// The fault: its site, and two operands that depend on the site.
     pub fault: [u64; 3],
@@ -232,8 +233,8 @@ pub struct WorkerCtx {
 pub const THREAD_KNOWN: u32 = u32::MAX;
 
 impl WorkerCtx {
-    /// Notes which thread runs, by its index as [`WorkerCtx::threads`] has it, or [`THREAD_KNOWN`]. Paths that are hardly ever taken
-    /// leave it to Rust to take the index apart.
+    /// Notes the index of the running thread, packed as in [`WorkerCtx::threads`], or [`THREAD_KNOWN`]. Paths that are hardly ever
+    /// taken leave the unpacking to Rust.
     pub fn unpack_thread(&mut self, packed: u32) {
         if packed != THREAD_KNOWN {
             self.thread = [packed & 1023, packed >> 10 & 1023, packed >> 20];
@@ -284,8 +285,8 @@ impl DescField {
     }
 }
 
-/// The machine code of an entry point: runs the row of threads that the context names, or the block, or a host function; 0 when all went
-/// well, 1 when the launch has to stop.
+/// The machine code of an entry point: runs the row of threads that the context names, or the block, or a host function. It gives 0 when
+/// all went well, 1 when the launch has to stop.
 ///
 /// # Safety
 /// The context and the arguments are those the code was compiled for.

@@ -5,7 +5,7 @@ use cranelift_codegen::isa::CallConv;
 
 use crate::ir::MathFn;
 
-/// The table, given to the macro `$read`. A row is
+/// The table, which is given to the macro `$read`. A row is
 ///
 /// ```text
 /// Variant "name in disassemblies" (types of parameters) (type of the result, if there is one) address;
@@ -84,7 +84,8 @@ macro_rules! functions {
 
         /// The signature of a function in CLIF.
         pub fn signature(host: HostFn, conv: CallConv) -> Signature {
-            // A poll is called where much is live and nearly never: it preserves whatever it uses, and gives its result in the context.
+            // A poll is called hardly ever, at places where many values are live: it preserves every register, and gives its result in
+            // the context.
             let mut sig = Signature::new(if host == HostFn::Tick { CallConv::PreserveAll } else { conv });
             let (params, ret): (Vec<clif::Type>, Option<clif::Type>) = match host {
                 $(HostFn::$variant => (vec![$(types::$param),*], [$(types::$ret)?].first().copied()),)*

@@ -33,14 +33,14 @@ pub enum MaskOp {
     Init,
     /// Nothing.
     Any,
-    /// Sets aside those whose condition does not hold.
+    /// Sets aside the threads whose condition does not hold.
     If,
-    /// Exchanges those set aside and those active.
+    /// Exchanges the threads set aside and the active ones.
     Swap,
-    /// Takes back those set aside.
+    /// Takes back the threads set aside.
     Merge,
     /// Sets no thread aside.
     Clear,
-    /// Sets aside all that are active.
+    /// Sets aside all active threads.
     Park,
 }

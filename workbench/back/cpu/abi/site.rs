@@ -1,13 +1,13 @@
 //! Sites: the numbered places of generated code that can fault or call a helper, and the facts about each.
 //!
-//! Generated code keeps only a site's number and two words of operands; [`faults`](crate::back::cpu::run::faults) makes sentences of them.
+//! Generated code keeps only a site's number and two words of operands; [`faults`](crate::back::cpu::run::faults) makes messages of them.
 
 use crate::back::Reach;
 use crate::ir::{Collective, FuncId, Scalar, Service, Type};
 use crate::source::Span;
 
-/// The offset that an index too large for any memory moves a pointer by: a multiple of every alignment, out of bounds of every
-/// buffer, and so far from a whole fraction of 2^64 that a few more of them are as well.
+/// The offset by which an index too large for any memory moves a pointer: a multiple of every alignment and out of bounds of
+/// every buffer. It is far from any simple fraction of 2^64, so that a sum of a few of them is out of bounds as well.
 pub const FAR: i64 = 0x2d35_8dcc_aa6c_78a0;
 
 /// A numbered place in generated code.
@@ -89,7 +89,7 @@ pub enum SiteKind {
     Jump,
     /// A barrier or warp function.
     Join(Box<Join>),
-    /// Something that host code asks for.
+    /// A service that host code asks for.
     Service(Service),
     /// A launch of host code.
     Launch(FuncId),
@@ -111,9 +111,9 @@ pub enum SiteKind {
 pub struct Join {
     /// The operation.
     pub op: Joined,
-    /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another way, by
-    /// its number, and where they did; `None` when each noted the site of its jump. Of `__activemask()` in a fiber: the loops around it whose
-    /// rounds are counted, by their labels, outermost first.
+    /// The constructs around it that threads may take differently, innermost first: a mask of the threads that took another way, by its
+    /// number, and the place where they did; `None` when each noted the site of its jump. For `__activemask()` in a fiber: the loops around
+    /// it whose rounds are counted, by their labels, outermost first.
     pub around: Vec<(u32, Option<Span>)>,
     /// The place of those notes in scratch.
     pub parted: u32,
@@ -124,7 +124,7 @@ pub struct Join {
 pub enum Joined {
     /// `__syncthreads()`.
     Barrier,
-    /// Anything with a result or a mask; the size of its operand in bytes.
+    /// An operation with a result or a mask; the size of its operand in bytes.
     Collective(Collective, u32, bool),
 }
 

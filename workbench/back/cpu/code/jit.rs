@@ -1,7 +1,7 @@
 //! From CLIF functions to executable memory: compiles, lays functions out one after another, patches absolute addresses.
 //!
-//! `cranelift-jit` is not used: one mapping for a whole module, freed on drop, and no symbol tables are both faster to set
-//! up and less code. Functions are declared not colocated, so that each reference is one absolute 8-byte address.
+//! `cranelift-jit` is not used: one mapping for a whole module, freed on drop, without symbol tables, is faster to set up
+//! and less code. Functions are declared not colocated, so that each reference is one absolute 8-byte address.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ enum Target {
     Kept(u32),
     /// An absolute address.
     Address(usize),
-    /// A byte of the function; of the assembler, once it is there.
+    /// An offset in the function; in the assembler's code, once it is there.
     Offset(usize),
 }
 
@@ -121,7 +121,7 @@ impl MachineCode {
     }
 }
 
-/// Functions outside of a program that its functions reach, by the index that names each of them ([`NAMESPACE_KEPT`]).
+/// Functions outside a program that its functions reach, by the index that names each of them ([`NAMESPACE_KEPT`]).
 #[derive(Default)]
 pub struct Links {
     /// Bytes of the stack frame of each.
@@ -136,7 +136,7 @@ pub struct Links {
 pub type Outside = Box<dyn Fn(u32) -> Option<usize> + Send + Sync>;
 
 impl Links {
-    /// The number of the assembler's function that some kept code is.
+    /// The number of the assembler's own function that a piece of kept code is.
     fn own_number(&self, index: u32) -> Option<usize> {
         self.own.iter().position(|own| *own == index)
     }
@@ -167,7 +167,7 @@ impl Assembler {
         self.all_frames
     }
 
-    /// The largest of them.
+    /// The largest of these stack frames.
     pub fn largest_frame(&self) -> usize {
         self.frame as usize
     }

@@ -4,8 +4,8 @@
 //! with the hashes of the functions it calls in the place of their numbers. A function that was compiled before is not compiled again,
 //! whichever text asks for it; texts call it where it lies. Kept code stays until the process ends, so its amount is bounded.
 //!
-//! A function that is the same in every text ([`Identity`]) is known by that as well, before it is lowered: by its code, or by its IR where
-//! it is small enough to be inlined ([`known`]).
+//! A function that is the same in every text ([`Identity`]) is known by its identity as well, before it is lowered: by its code, or by its
+//! IR where it is small enough to be inlined ([`known`]).
 //!
 //! Kept code belongs to no program, so it names nothing of one: its [`Site`]s are addresses rather than numbers, its slots and literals are
 //! in tables of this module. Only a function that calls nothing but others of its kind, and touches no data that can change, can be kept.
@@ -31,10 +31,10 @@ use crate::ir::{
 use crate::once::Once;
 use crate::pass;
 
-/// Most functions that are kept, but for those that the last text adds.
+/// Most functions that are kept, not counting those that the last text adds.
 const MAX_KEPT: usize = 16_384;
 
-/// Most functions whose address code that is kept may take.
+/// Most functions whose address kept code may take.
 const MAX_POINTERS: usize = 4096;
 
 /// The largest body of device code that is kept, in statements.
@@ -75,7 +75,7 @@ struct Placed {
 /// The identity of a function: two independent hashes.
 type Key = (u64, u64);
 
-/// Kept functions by their addresses, [`ADDRESS`] taken off. Read as a program runs, so without a lock.
+/// Kept functions by their addresses, [`ADDRESS`] taken off. The table is read while programs run, so without a lock.
 static FUNCTIONS: [OnceLock<&'static KeptFunction>; MAX_POINTERS] = [const { OnceLock::new() }; MAX_POINTERS];
 
 /// The kept code at an address of host code's, where it is a function of that signature.
@@ -85,7 +85,7 @@ pub fn function(address: u64, signature: u64) -> Option<&'static KeptFunction> {
 }
 
 impl KeptFunction {
-    /// The best code there is.
+    /// The address of the best code there is.
     pub fn address(&self) -> Option<usize> {
         let placed = self.code.get()?;
         placed.tiers.now().address(placed.part)
@@ -202,7 +202,7 @@ impl KeptUses {
         uses
     }
 
-    /// Adds a function to the list, once; its index.
+    /// Adds a function to the list, once; gives its index.
     fn enter(&mut self, kept: &'static KeptFunction, found: &mut Vec<Key>) -> u32 {
         let next = self.list.len() as u32;
         let index = *self.places.entry(std::ptr::from_ref(kept)).or_insert(next);
@@ -566,7 +566,7 @@ mod tests {
         let names = |of: &[(FuncId, u32)]| {
             of.iter().map(|(id, _)| module(&other).func(*id).name.to_string()).collect::<Vec<_>>()
         };
-        // Most of it was made for the first text; `operator*` was not called there.
+        // Most of the list was made for the first text; `operator*` was not called there.
         assert!(uses.list.len() - uses.new.len() >= 3, "{} of {}", uses.new.len(), uses.list.len());
         let new = names(&uses.new);
         assert!(new.iter().all(|name| name.contains("operator*") || name.contains("mul")), "{new:?}");
@@ -657,7 +657,7 @@ mod tests {
             BODIES[9]
         );
         assert!(module_with(&special, Some(known)).functions.iter().all(|f| f.kept.is_none() && f.identity.is_none()));
-        // A name of the library's is the text's from here on, for the text alone: nothing of it is offered to others.
+        // The text replaces a name of the library's, for itself alone: none of its functions is offered to others.
         let shadows = format!("{HEAD}cudaError_t cudaGetLastError(int) {{ return cudaSuccess; }}\n{}", BODIES[9]);
         let shadows = module_with(&shadows, None);
         assert!(shadows.functions.iter().all(|f| f.identity.is_none()));

@@ -49,7 +49,7 @@ pub struct Job {
 /// The code of a program as it is now.
 pub struct Tiers {
     first: Machine,
-    /// Set once; `None` in it where there is nothing better than the first.
+    /// The good code, set once; `None` in it where there is nothing better than the first.
     good: OnceLock<Option<Machine>>,
     /// The job, until somebody takes it. A pointer, so that no lock can be held while the process forks.
     job: AtomicPtr<Job>,
@@ -89,7 +89,7 @@ impl Tiers {
         }
     }
 
-    /// The best there is.
+    /// The best code there is.
     pub fn now(&self) -> &Machine {
         self.good.get().and_then(Option::as_ref).unwrap_or(&self.first)
     }
@@ -126,7 +126,7 @@ impl Tiers {
         self.taken_by.load(Ordering::Acquire) == process
     }
 
-    /// Puts good code in the place of the first, or says that there is none.
+    /// Puts good code in the place of the first, or notes that there is none.
     pub fn set_good(&self, machine: Option<Machine>) {
         let _ = self.good.set(machine);
     }

@@ -15,9 +15,9 @@ use crate::back::cpu::facts::roots::walk;
 use crate::back::cpu::isa::Effort;
 use crate::ir::{Function, Local, Op, Stmt};
 
-/// Most basic blocks of a function that everything is done for.
+/// Most basic blocks of a function that is optimised in full.
 const MAX_OPTIMISED_BLOCKS: usize = 8_000;
-/// Most values of a function that everything is done for.
+/// Most values of a function that is optimised in full.
 const MAX_OPTIMISED_VALUES: usize = 30_000;
 /// Most basic blocks of a function.
 const MAX_BLOCKS: usize = 65_536;
@@ -67,7 +67,7 @@ pub fn is_too_entangled(func: &Function) -> bool {
 /// An estimate, in linear time, of the pairs of a value and a block that it is alive in: the blocks from its definition to
 /// its last use in layout order.
 fn live(func: &clif::Function) -> u64 {
-    // Number 0 is no block's.
+    // Number 0 belongs to no block.
     let mut defined = vec![0u32; func.dfg.num_values()];
     let mut total = 0u64;
     let mut last = defined.clone();

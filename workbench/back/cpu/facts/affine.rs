@@ -4,8 +4,9 @@
 //! first thread and for the last, it is in bounds for all. A kernel with such accesses gets two loops: one without their
 //! checks, taken when both ends of all of them are in bounds, and one with every check, which also finds the fault.
 //!
-//! Arithmetic that wraps does not matter as long as nothing widens: sums and products modulo 2^32 stay lines modulo 2^32.
-//! Only where a 32-bit line becomes a 64-bit one must it not wrap within the row; those places are listed too.
+//! Arithmetic that wraps does not matter as long as nothing widens: sums and products of affine values are affine modulo
+//! 2^32. Only where a 32-bit affine value is widened to 64 bits must it not wrap within the row; those places are listed
+//! too.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,11 +18,11 @@ use crate::pass::stride::Strided;
 
 /// Tallest expression followed.
 const MAX_HEIGHT: u32 = 48;
-/// Largest step of an offset from thread to thread, in bytes: far from where 64 bits could wrap in a row.
+/// Largest step of an offset from thread to thread, in bytes: too small for 64 bits to wrap in a row.
 const MAX_STEP: i64 = 1 << 31;
-/// Kernels past this many statements keep one loop: two would double their compile time for little.
+/// Most statements of a kernel that gets two loops: a larger one would take twice the time to compile for little gain.
 pub const MAX_STMTS: usize = 400;
-/// Farthest that neighbouring threads of a grid-stride loop may start apart.
+/// Largest distance between the start indices of neighbouring threads of a grid-stride loop.
 const MAX_START_STEP: i64 = 1 << 16;
 /// Most accesses worth a comparison at the start of each row.
 const MAX_ACCESSES: usize = 24;
@@ -31,7 +32,7 @@ const MAX_ACCESSES: usize = 24;
 pub struct RowPlan {
     /// Accesses: pointer, whether it writes, log2 of the size, and the step of the offset in bytes.
     pub accesses: Vec<(Value, bool, u32, i64)>,
-    /// Values that are widened or that a guard compares, and their step: they must not wrap within the row.
+    /// Values that are widened or that a guard compares, and their steps: they must not wrap within the row.
     pub widened: Vec<(Value, i64)>,
     /// The value that each local is set to, if it is set once, before every use.
     pub forwarded: Vec<Option<Value>>,
@@ -39,8 +40,8 @@ pub struct RowPlan {
     pub end: Option<RowEnd>,
 }
 
-/// A guard round all that a kernel does, `if (i < n)`: from the first thread on that it stops, no thread of a row does anything. A small
-/// array has a row of mostly such threads.
+/// A guard around the whole body of a kernel, `if (i < n)`: from the first thread that it stops, no thread of a row does anything. Most
+/// threads of a row are like that where an array is small.
 #[derive(Debug)]
 pub struct RowEnd {
     /// The value that rises by one from thread to thread.
@@ -49,7 +50,8 @@ pub struct RowEnd {
     pub bound: Value,
     /// True if the comparison is `<=`.
     pub inclusive: bool,
-    /// Values on the way, and their step: where one wraps within the row, threads may begin again.
+    /// Values on the way to it that are widened, and their steps: where one wraps within the row, later threads may
+    /// pass the guard again.
     pub widened: Vec<(Value, i64)>,
 }
 
@@ -84,7 +86,7 @@ pub(super) fn plan(func: &Function, finder: &mut Finder<'_>) -> RowPlan {
             Stmt::Store { ptr, value, .. } => (*ptr, func.values.get(value.index()).map(|d| d.ty), true),
             _ => return,
         };
-        // An access in a loop that does not run, or runs far, is not worth the comparison.
+        // An access in a loop, which may not run or may run far, is not worth the comparison.
         let (Some(ty), None) = (ty, inside) else { return };
         if let Some(Line { step, root: Root::Param(_), .. }) = finder.line(ptr) {
             accesses.insert((ptr, write, ty.size().trailing_zeros(), step));
@@ -101,7 +103,7 @@ pub(super) fn plan(func: &Function, finder: &mut Finder<'_>) -> RowPlan {
     RowPlan { accesses: accesses.into_iter().collect(), widened: widened.into_iter().collect(), forwarded, end }
 }
 
-/// Looks for the one guard round all that a body does; `None` where there is more.
+/// Looks for the one guard around the whole body; `None` where there is code beside it.
 fn end_of(block: &Block, finder: &mut Finder<'_>, end: &mut Option<RowEnd>) -> Option<()> {
     for stmt in &block.stmts {
         match stmt {
@@ -176,12 +178,12 @@ pub fn trip(strided: &Strided) -> Option<(i64, RowPlan)> {
     Some((step, plan))
 }
 
-/// Follows values back to where they come from.
+/// A finder, which follows values back to the ops that define them.
 pub(super) struct Finder<'f> {
     func: &'f Function,
     ops: Vec<Option<&'f Op>>,
     forwarded: Vec<Option<Value>>,
-    /// Lines found, so that shared operands are followed once.
+    /// The affine forms found, so that shared operands are followed once.
     lines: Vec<Option<Option<Line>>>,
 }
 
@@ -276,7 +278,7 @@ impl<'f> Finder<'f> {
             Op::Convert(to, a) => {
                 let from = self.scalar(*a)?;
                 let line = self.line(*a)?;
-                // Below 32 bits C's promotions widen at every step; not worth following.
+                // Types below 32 bits are widened by C's promotions at every step, so they are not worth following.
                 let followed = to.is_int() && from.is_int() && to.bits() >= 32 && from.bits() >= 32;
                 let flat = line.step == 0 && to.is_int() && !from.is_float();
                 (followed || flat).then_some(Line { height: line.height + 1, ..line })
@@ -294,7 +296,7 @@ impl<'f> Finder<'f> {
     fn binary_step(&self, op: BinaryOp, a: Value, b: Value, x: i64, y: i64) -> Option<i64> {
         let flat = x == 0 && y == 0;
         match op {
-            // Evaluated ahead of the body, where nothing may fault.
+            // The division is evaluated ahead of the body, where no op may fault.
             BinaryOp::Div | BinaryOp::Rem if !self.constant(b).is_some_and(|n| n != 0 && n != -1) => None,
             BinaryOp::MulHi => None,
             _ if flat => Some(0),
@@ -313,7 +315,7 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// The widened values that the line of `v` goes through.
+    /// The widened values that the affine form of `v` goes through.
     pub(super) fn widenings(&mut self, v: Value, out: &mut BTreeSet<(Value, i64)>) {
         // Each value is visited once: a chain of values used twice would take exponential time.
         let (mut seen, mut next) = (HashSet::new(), vec![v]);

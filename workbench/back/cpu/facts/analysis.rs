@@ -32,7 +32,7 @@ pub struct FuncInfo {
     pub align: Vec<u8>,
     /// Limits read from parameters' buffers: (parameter, write, log2 of the size).
     pub limits: BTreeSet<(u32, bool, u32)>,
-    /// Functions called, with repetition removed.
+    /// Functions called, each once.
     pub calls: Vec<FuncId>,
     /// Functions whose address it takes, each with the signature of its type.
     pub addresses: Vec<(FuncId, u64)>,
@@ -46,7 +46,7 @@ pub struct FuncInfo {
     pub loops: Vec<u64>,
     /// True if any label is a loop.
     pub has_loops: bool,
-    /// Work of one call, loops taken as running [`ASSUMED_TRIPS`] times.
+    /// Work of one call, where loops are taken to run [`ASSUMED_TRIPS`] times.
     pub estimate: u64,
     /// The number of statements.
     pub stmts: usize,
@@ -71,7 +71,7 @@ pub struct FuncInfo {
 pub struct StridedInfo {
     /// The loop.
     pub parts: Strided,
-    /// About `parts.func`.
+    /// Facts about `parts.func`.
     pub info: FuncInfo,
     /// The distance between the start indices of neighbouring threads.
     pub step: i64,
@@ -95,7 +95,7 @@ fn cost(stmt: &Stmt) -> u64 {
         Stmt::Atomic { .. } => 20,
         Stmt::Collective { .. } | Stmt::Barrier(_) | Stmt::Fence => 10,
         Stmt::Call { .. } | Stmt::Dispatch(_) | Stmt::Service { .. } => 50,
-        // Its own blocks are counted when it runs.
+        // The work of the kernel's own blocks is counted when it runs.
         Stmt::Launch { .. } => 1000,
         Stmt::Printf { .. } => 2000,
         _ => 1,
@@ -103,7 +103,7 @@ fn cost(stmt: &Stmt) -> u64 {
 }
 
 impl FuncInfo {
-    /// Looks at a function.
+    /// Analyses a function.
     pub fn new(module: &Module, func: &Function) -> Self {
         let mut info = FuncInfo {
             local_root: vec![Root::Unset; func.locals.len()],
@@ -195,7 +195,7 @@ impl FuncInfo {
                 Stmt::Dispatch(signature) => self.dispatches = Some(*signature),
                 Stmt::Let(_, Op::IntToPtr(_) | Op::Load { ty: Type::Ptr, .. })
                 | Stmt::Service { .. }
-                // A kernel may come to a local variable by a struct.
+                // A kernel may reach a local variable through a struct.
                 | Stmt::Launch { .. } => {
                     self.makes_pointers = true;
                 }

@@ -2,7 +2,7 @@
 
 use crate::ir::{Block, Global, Label, Shared, Slot, Stmt};
 
-/// The one allocation a pointer can point into, as far as it is known when compiling.
+/// The one allocation that a pointer can point into, as far as it is known at compile time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Root {
     /// Nothing was ever assigned.
@@ -36,7 +36,8 @@ impl Root {
     }
 }
 
-/// Calls `f` on every statement in text order, with the loops it lies in: the innermost one's label and their number.
+/// Calls `f` on every statement in text order, with the label of the innermost loop it lies in and the number of loops
+/// around it.
 pub fn walk<'f>(body: &'f Block, mut f: impl FnMut(&'f Stmt, Option<Label>, u32)) {
     struct Frame<'f> {
         rest: std::slice::Iter<'f, Stmt>,

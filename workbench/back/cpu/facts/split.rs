@@ -2,11 +2,10 @@
 //! each region, kept in scratch while other threads run, or never leaving a region.
 //!
 //! A *shared* value is the same for all threads and cannot fault: it is computed once for the block, ahead of the region it stands
-//! in. That asks of a shared local that it is set only between regions, under control all threads share (see
-//! [`uniformity`]).
+//! in. So a shared local may be set only between regions, under uniform control (see [`uniformity`]).
 //!
-//! Scratch is a row of arrays, each an element a thread, at places known when compiling: as if a block had the most threads it
-//! may have.
+//! Scratch is a row of arrays, each with an element for each thread, at offsets known at compile time: as if a block had the
+//! most threads that it may have.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,13 +14,13 @@ use crate::pass::pointers::{self, Origin};
 use crate::pass::regions::{self, Node, Regions, Sequence, Splits};
 use crate::pass::uniformity::{self, Shape, Uniformity};
 
-/// Most threads of a group of wide code, which works on whole ones.
+/// Most threads of a group of wide code, which works on whole groups.
 const MAX_GROUP: u32 = 64;
-/// Threads of a block, where the kernel does not promise fewer.
+/// Threads of a block, unless the kernel promises fewer.
 const MAX_THREADS: u32 = 1024;
-/// Dearest value that is computed anew rather than kept, in operations.
+/// Most operations of a value that is computed anew rather than kept.
 const MAX_REMAKE: u32 = 6;
-/// Rounds of the fixpoint over shared locals before none is taken to be shared.
+/// Rounds of the fixpoint over shared locals, after which none is taken to be shared.
 const ROUNDS: usize = 12;
 /// Most statements looked at, over all locals, to find those that are set before they are read.
 const MAX_WALKS: usize = 2_000_000;
@@ -78,7 +77,7 @@ pub struct SplitPlan {
 }
 
 impl SplitPlan {
-    /// The plan of a kernel; `None` when nothing splits it.
+    /// The plan of a kernel; `None` when it has no splits.
     pub fn new(module: &Module, func: &Function) -> Option<Self> {
         let splits = Splits::new(func);
         if !splits.within(&func.body) {
@@ -116,7 +115,7 @@ impl SplitPlan {
     }
 }
 
-/// Hands out scratch.
+/// The allocation of scratch.
 struct Layout {
     threads: u32,
     next: u32,
@@ -126,9 +125,9 @@ struct Layout {
 impl Layout {
     fn array(&mut self, size: u32) -> u32 {
         let at = self.next;
-        // A skew that differs from array to array; elements stay aligned.
+        // The skew differs from array to array; elements stay aligned.
         self.count += 1;
-        // Room for whole groups of wide code.
+        // The room is for whole groups of wide code.
         self.next += (size * self.threads.next_multiple_of(MAX_GROUP)).next_multiple_of(64) + SKEW * (self.count % 7);
         at
     }
@@ -318,7 +317,7 @@ impl<'f> SplitFacts<'f> {
 
     fn is_shared(&self, v: Value) -> bool {
         let Some(op) = self.tops[v.index()] else {
-            // The result of a block's collective is one for all of it.
+            // The result of a block's collective is uniform.
             let unit = self.units.get(self.defined[v.index()] as usize);
             return unit.is_some_and(|u| matches!(u.stmts, [Stmt::Collective { op, .. }] if op.is_block()));
         };
@@ -483,7 +482,7 @@ fn stride(bytes: u32) -> u32 {
     if bytes.is_multiple_of(1024) && bytes > 0 { bytes + 64 } else { bytes }
 }
 
-/// The pointers a statement lets out of sight, and those it reads or writes through or moves.
+/// The pointers that escape in a statement, and those that it accesses memory through or moves.
 fn uses_of_pointers(stmt: &Stmt) -> (Vec<Value>, Vec<Value>) {
     let mut all = Vec::new();
     stmt.for_each_value(|v| all.push(v));
@@ -514,7 +513,7 @@ fn set_first(stmts: &[Stmt], local: Local) -> bool {
         if inside.is_empty() {
             continue;
         }
-        // Elsewhere it may be read after a way round this construct, unless both sides of an `if` set it.
+        // A later statement may read it after a path around this construct, unless both sides of an `if` set it.
         let here = inside.iter().all(|b| set_first(&b.stmts, local));
         if matches!(stmt, Stmt::If { then, els, .. } if [then, els].iter().all(|b| surely_set(&b.stmts, local))) {
             return here;

@@ -6,8 +6,8 @@
 //! every check, also runs the threads left over at a row's end, chunks that a guard cuts, and rows whose accesses are not all in
 //! bounds.
 //!
-//! A guard compares numbers that move in a line over the row. Where they do not wrap (the row's plan checks that, too), it
-//! holds for all threads of a chunk if it holds for the first and for the last.
+//! A guard compares affine numbers. Where they do not wrap (the row's plan checks that, too), it holds for all threads of
+//! a chunk if it holds for the first and for the last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ const GROUPS: [(usize, i64); 3] = [(12, 4), (32, 2), (usize::MAX, 1)];
 pub enum Kind {
     /// Not computed.
     Unused,
-    /// One number or pointer for all, or the first thread's of a line with that step.
+    /// A uniform number or pointer, or the first thread's of an affine one with that step.
     Line(i64),
     /// A number per thread.
     Lanes(Scalar),
@@ -36,7 +36,7 @@ pub enum Kind {
     Mask(u32),
 }
 
-/// A comparison of lines that all threads of a chunk have to agree on.
+/// A comparison of affine values that must have the same result in all threads of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
     pub op: CompareOp,
@@ -122,7 +122,7 @@ impl VectorPlan {
 }
 
 impl Planner<'_, '_> {
-    /// A list of statements all threads of a chunk run, guards among them.
+    /// Plans a list of statements that all threads of a chunk run, guards among them.
     fn guarded(&mut self, block: &Block, env: &mut Env) -> Option<()> {
         let last = block.stmts.len().saturating_sub(1);
         for (i, stmt) in block.stmts.iter().enumerate() {
@@ -187,7 +187,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// The step of a line of integers.
+    /// The step of an affine integer.
     fn int_line(&mut self, v: Value) -> Option<i64> {
         let scalar = self.scalar(v)?;
         (scalar.is_int() && scalar.bits() >= 32).then_some(())?;
@@ -202,7 +202,7 @@ impl Planner<'_, '_> {
         self.plan.kinds.get(v.index()).copied().unwrap_or(Kind::Unused)
     }
 
-    /// One statement; `masked` where not all threads run it.
+    /// Plans one statement; `masked` where not all threads run it.
     fn stmt(&mut self, stmt: &Stmt, env: &mut Env, masked: bool) -> Option<()> {
         match stmt {
             Stmt::Let(v, op) => {
@@ -226,7 +226,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// A branch whose sides are both computed and joined by selection.
+    /// Plans a branch, both sides of which are computed and joined by selection.
     fn branch(&mut self, cond: Value, then: &Block, els: &Block, env: &mut Env) -> Option<()> {
         if self.kind(cond) == Kind::Unused {
             return None;
@@ -252,7 +252,7 @@ impl Planner<'_, '_> {
                     }
                     env.insert(local, LocalBound::Joined(a));
                 }
-                // Set on one side only, and read on none after: the text's own poison.
+                // The local is set on one side only, and read on no path after that: it is the text's own poison.
                 None => {
                     env.remove(&local);
                 }
@@ -290,7 +290,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// The step of an access the row's plan has checked, which is aligned.
+    /// The step of an access that the row's plan has checked, and that is aligned.
     fn access(&mut self, ptr: Value, scalar: Scalar, write: bool) -> Option<i64> {
         let log2 = scalar.size().trailing_zeros();
         let aligned = u32::from(self.align.get(ptr.index()).copied().unwrap_or(0)) >= log2;
@@ -315,7 +315,7 @@ impl Planner<'_, '_> {
         match op {
             Op::Const(_) | Op::Param(_) | Op::Builtin(_) => Some(Kind::Line(0)),
             Op::Load { ptr, ty: Type::Scalar(scalar), volatile: false } => match self.access(*ptr, *scalar, false)? {
-                // Read once for the chunk; a store before it in the text could be to the same element.
+                // The element is read once for the chunk; a store before it in the text could be to the same element.
                 0 if !self.stored => Some(Kind::Line(0)),
                 step if step == i64::from(scalar.size()) => self.numbers(*scalar),
                 _ => None,
@@ -350,7 +350,7 @@ impl Planner<'_, '_> {
         matches!(scalar, Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32).then_some(Kind::Lanes(scalar))
     }
 
-    /// An op on lanes: those whose vector form means the same as the scalar one.
+    /// The lanes of an op, for those whose vector form means the same as the scalar one.
     fn lane_op(&mut self, v: Value, op: &Op) -> Option<Kind> {
         match op {
             Op::Unary(UnaryOp::Not, a) if self.truth(*a).is_some() => self.truth(*a).map(Kind::Mask),

@@ -16,15 +16,15 @@ use crate::back::cpu::facts::roots::Root;
 use crate::ir::{FuncKind, Scalar, Stride, Type, Value};
 use crate::source::Span;
 
-/// Farthest an index moves a pointer, in bytes: more than processors have addresses.
+/// The farthest that an index moves a pointer, in bytes: more than the address space of processors.
 const MAX_REACH: i64 = 1 << 48;
 
 /// The most operations an index is followed through to see how large it can be.
 const MAX_FOLLOWED: u32 = 6;
 
 impl FuncLower<'_, '_> {
-    /// `ptr + index * stride`, which is the pointer `v`. An index that would leave every memory there can be gives an offset
-    /// that does as well, instead of one that wraps around to the start.
+    /// `ptr + index * stride`, which is the pointer `v`. An index that would leave any possible memory gives an offset that
+    /// does so as well, rather than one that wraps around to the start.
     pub(super) fn ptr_add(&mut self, v: Value, ptr: Ptr, index: clif::Value, stride: Stride) -> Ptr {
         let reach = MAX_REACH / i64::from(stride.bytes().max(1));
         self.far.remove(&v);
@@ -85,7 +85,7 @@ impl FuncLower<'_, '_> {
             }
             Data::Binary { opcode: opcode @ (Opcode::Iadd | Opcode::Isub | Opcode::Imul), args: [a, b] } => {
                 let (a, b) = (self.magnitude(a, followed - 1), self.magnitude(b, followed - 1));
-                // A sum or product that itself wraps is a number of any size.
+                // A sum or product that itself wraps may be any number.
                 match opcode {
                     Opcode::Imul => a.checked_mul(b),
                     _ => a.checked_add(b),
@@ -190,12 +190,12 @@ impl FuncLower<'_, '_> {
         let (off, b, in_bounds) = match ptr {
             Ptr::Known { root, off } => {
                 let limit = self.limit(root, write, log2)?;
-                // The descriptor of a device function's parameter is only known when running.
+                // The descriptor of a device function's parameter is only known at run time.
                 let b = if self.passes_desc(root) { self.desc_of(root)? } else { far.unwrap_or(off) };
                 (off, b, self.proven(off, limit).map_err(|limit| (off, limit)))
             }
             Ptr::Dynamic { addr, desc } => {
-                // Descriptors of this function's own slots are written by it, so its loads of them may not move.
+                // The function writes the descriptors of its own slots, so its loads of them may not move.
                 let flags = self.desc_flags();
                 let base = self.b.ins().load(types::I64, flags, desc, DescField::BASE);
                 let limit = self.b.ins().load(types::I64, flags, desc, DescField::limit(write, log2));

@@ -59,7 +59,7 @@ impl FuncLower<'_, '_> {
         })
     }
 
-    /// Amounts are unsigned; at or past the width the result is 0, or the sign of a signed right shift.
+    /// Shifts. Amounts are unsigned; at or past the width the result is 0, or the sign of a signed right shift.
     fn shift(&mut self, op: BinaryOp, scalar: Scalar, x: clif::Value, amount: clif::Value) -> clif::Value {
         let width = i64::from(scalar.bits());
         let ty = self.b.func.dfg.value_type(amount);
@@ -250,7 +250,7 @@ impl FuncLower<'_, '_> {
         match from {
             Scalar::U64 => self.b.ins().fcvt_from_uint(ty, x),
             Scalar::I64 | Scalar::I32 => self.b.ins().fcvt_from_sint(ty, x),
-            // Anything narrower fits a wider signed integer.
+            // A narrower integer fits a wider signed one.
             Scalar::U32 => {
                 let wide = self.b.ins().uextend(types::I64, x);
                 self.b.ins().fcvt_from_sint(ty, wide)

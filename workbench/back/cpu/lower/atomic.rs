@@ -1,4 +1,5 @@
-//! Atomics: a check as for any write, then the processor's own instruction, or a loop round compare-and-swap where it has none.
+//! Atomics: a check as for any write, then the processor's own instruction, or a loop around compare-and-swap where it has
+//! none.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, AtomicRmwOp, InstBuilder, MemFlagsData, types};
@@ -108,7 +109,7 @@ impl FuncLower<'_, '_> {
                 self.b.ins().select(below, more, zero)
             }
             AtomicOp::Dec => {
-                // 0 - 1 is above everything, so that one comparison finds both ways to wrap.
+                // 0 - 1 is above every number, so one comparison finds both cases of wrapping.
                 let one = self.int(types::I32, 1);
                 let less = self.b.ins().isub(old, one);
                 let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, less, value);
@@ -171,7 +172,7 @@ impl FuncLower<'_, '_> {
         self.add_progress(changed);
     }
 
-    /// Begins a loop; whether it may wait. That it begins is progress of the loop around.
+    /// Begins a loop; gives whether it may wait. Its beginning is progress of the loop around it.
     pub(super) fn enter_wait(&mut self, label: Label) -> bool {
         let waits = self.info.waits.get(label.index()).copied().unwrap_or(false);
         if waits {

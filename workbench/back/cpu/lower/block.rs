@@ -36,7 +36,8 @@ pub(super) struct RegionWalk<'m> {
     pub(super) mask_count: u32,
     /// The blocks to go on at when no thread is active, innermost last.
     pub(super) empty: Vec<clif::Block>,
-    /// The masks of the constructs around, and where threads went their own way, unless each noted that itself; innermost last.
+    /// The masks of the constructs around, and the places where threads diverged, unless each noted that itself; innermost
+    /// last.
     pub(super) around: Vec<(u32, Option<Span>)>,
     /// The running thread, inside a region.
     pub(super) tid: Option<clif::Value>,
@@ -306,7 +307,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.leave(exit, false, span)
     }
 
-    /// Round after round with the threads that are still in it.
+    /// Runs rounds of a loop with the threads that are still in it.
     pub(super) fn masked_loop(
         &mut self,
         label: Label,

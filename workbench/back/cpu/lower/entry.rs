@@ -227,13 +227,13 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// A `u32` of the context that does not change while an activation runs.
+    /// A `u32` of the context that does not change during an activation.
     pub(super) fn ctx_u32(&mut self, at: i32) -> clif::Value {
         self.b.ins().load(types::I32, constant(), self.ctx, at)
     }
 
-    /// The body of a kernel in a loop over the threads of a row. Rows and blocks are counted outside, so that the registers
-    /// are the body's: block and row indices are in the context. For a round of a grid-stride loop the loop is given.
+    /// The body of a kernel in a loop over the threads of a row. Rows and blocks are counted outside, so that the body has
+    /// the registers: block and row indices are in the context. `round` is the loop whose round it is, if any.
     pub(super) fn kernel(&mut self, round: Option<&StridedInfo>) -> Result<()> {
         let entry = self.b.current_block().ok_or_else(|| self.bad(self.func.span, "no entry block"))?;
         let args = self.b.block_params(entry)[1];
@@ -359,7 +359,7 @@ impl FuncLower<'_, '_> {
         self.declare_locals();
         self.poison_locals();
         if self.lower_block(&self.func.body)? {
-            // The front end wants every path of a function with a result to return; here is none.
+            // The front end demands that every path of a function with a result returns; this path has none.
             let value = match self.func.ret {
                 None => None,
                 Some(Type::Ptr) => {
@@ -436,7 +436,7 @@ impl FuncLower<'_, '_> {
         self.finish_exits()
     }
 
-    /// A value as the 64 bits the world outside sees: integers extended by their signedness, floats by their bits.
+    /// A value as the 64 bits that callers outside see: integers extended by their signedness, floats by their bits.
     pub(super) fn widen(&mut self, value: clif::Value, ty: Type) -> clif::Value {
         match ty {
             Type::Ptr | Type::Scalar(Scalar::I64 | Scalar::U64) => value,

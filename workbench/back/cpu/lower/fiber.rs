@@ -1,5 +1,5 @@
 //! A kernel whose threads are fibers: its code runs one thread from beginning to end, and calls the run time where that waits for others
-//! (see [`fibers`](crate::back::cpu::run::fibers)). Which thread runs is in the context.
+//! (see [`fibers`](crate::back::cpu::run::fibers)). The index of the running thread is in the context.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
 
@@ -39,7 +39,7 @@ impl FuncLower<'_, '_> {
         self.info.fibers.as_ref().is_some_and(|splits| splits.is_split(stmt))
     }
 
-    /// Lets others run.
+    /// Yields to other threads.
     pub(super) fn give_way(&mut self, reason: PauseReason, span: Span) -> Result<()> {
         let site = self.new_site(span, SiteKind::Poll { waits: reason == PauseReason::Spin });
         let (site, reason) = (self.int(types::I64, site), self.int(types::I64, reason as i64));
@@ -79,7 +79,7 @@ impl FuncLower<'_, '_> {
         asks
     }
 
-    /// A round of the innermost loop that is counted is over.
+    /// Counts the end of a round of the innermost counted loop.
     pub(super) fn end_round(&mut self) {
         let Some((_, rounds)) = self.rounds.last().copied() else { return };
         let (before, one) = (self.b.use_var(rounds), self.int(types::I64, 1));
@@ -87,7 +87,7 @@ impl FuncLower<'_, '_> {
         self.b.def_var(rounds, after);
     }
 
-    /// `__activemask()`: says in which round of the loops around the thread is.
+    /// `__activemask()`: passes the rounds of the loops around that the thread is in.
     fn ask_who(&mut self, op: Joined, result: Option<Value>, span: Span) -> Result<()> {
         let rounds = self.rounds.clone();
         let around = rounds.iter().map(|(label, _)| (label.index() as u32, None)).collect();

@@ -46,7 +46,7 @@ fn bits() -> MemFlagsData {
 }
 
 impl<'m> FuncLower<'_, 'm> {
-    /// The lanes of a value, made of the line it is where need be.
+    /// The lanes of a value, computed from its affine form if need be.
     pub(super) fn lanes(&mut self, plan: &VectorPlan, group: &Group, v: Value) -> Result<Lanes> {
         if let Some(Some(lanes)) = group.lanes.get(v.index()) {
             return Ok(lanes.clone());

@@ -129,7 +129,7 @@ impl<'m> FuncLower<'_, 'm> {
         })
     }
 
-    /// Does something to the masks; whether anybody is active then.
+    /// Runs an operation on the masks; gives whether any thread is active then.
     pub(super) fn mask(&mut self, op: MaskOp, mask: u32, cond: Option<clif::Value>) -> Result<clif::Value> {
         self.mask_at(op, mask, cond, 0)
     }

@@ -1,20 +1,21 @@
 //! IR to CLIF, one function at a time.
 //!
-//! A kernel becomes a function that runs its body for a row of threads (all x of one y and z); one that is a grid-stride loop gets two
-//! more, see [`stride`]; one with splits runs a block, see [`block`], or a thread, see [`fiber`]. A device or host function becomes a
-//! function that gives (status, result). A fault calls a helper from a cold block and returns status 1; callers pass the status on.
+//! A kernel becomes a function that runs its body for a row of threads (all `x` of one `y` and `z`); one that is a grid-stride loop
+//! gets two more, see [`stride`]; one with splits runs a block, see [`block`], or a thread, see [`fiber`]. A device or host function
+//! becomes a function that gives (status, result). A fault calls a helper from a cold block and returns status 1; callers pass the
+//! status on.
 //!
 //! # Checks
-//! A pointer is a pair (address, buffer). Where the buffer is known when compiling (a parameter, a slot), it is an offset that is checked
-//! against a limit in a register. An index that would move a pointer by more than 2^48 bytes moves it by a fixed amount that is in no
-//! buffer, and the message names the index; indices made of 32-bit numbers cannot do that and are not looked at. The checks of one access
-//! share one exit. A division is checked with one branch.
+//! A pointer is a pair (address, buffer). Where the buffer is known at compile time (a parameter, a slot), it is an offset that is
+//! checked against a limit in a register. An index that would move a pointer by more than 2^48 bytes moves it by a fixed amount that is
+//! in no buffer, and the message names the index; indices made of 32-bit numbers cannot do that and are not checked. The checks of one
+//! access share one exit. A division is checked with one branch.
 //!
 //! # Good rows
-//! Affine accesses are checked once a row, in its prologue ([`row`]), with the fully checked loop as the way out. Where one guard such as
-//! `if (i < n)` stands round all that a kernel does, a row ends at the first thread that the guard stops. In a good row, a kernel that is
-//! straight-line code below its guards runs in 128-bit lanes ([`vector`]): four threads at a time, up to sixteen between two looks at the
-//! guards. The scalar loop stays for all other rows and for what is left over, and agrees bit for bit.
+//! Affine accesses are checked once a row, in its prologue ([`row`]), with the fully checked loop as the way out. Where one guard such
+//! as `if (i < n)` stands around the whole body of a kernel, a row ends at the first thread that the guard stops. In a good row, a
+//! kernel that is straight-line code below its guards runs in 128-bit lanes ([`vector`]): four threads at a time, up to sixteen between
+//! two looks at the guards. The scalar loop stays for all other rows and for the threads left over, and agrees bit for bit.
 //!
 //! # Registers
 //! Polls go through a function that preserves every register, and the operands of a fault go through the context: neither calls nor block
@@ -22,9 +23,9 @@
 //! their budget in the context.
 //!
 //! # Soon and good
-//! Code that is there soon lacks what only saves time: the branch to good rows is a jump past them ([`Shortcut`]), so the code generator
-//! never sees them, and the rounds of grid-stride loops are left out. So after a fault, rounds of higher threads may have run or not. Good
-//! code is made from the whole.
+//! Soon code lacks the parts that only save time: the branch to good rows is a jump past them ([`Shortcut`]), so the code generator never
+//! sees them, and the rounds of grid-stride loops are left out. So after a fault, rounds of higher threads may have run or not. Good code
+//! is made from the whole.
 
 mod access;
 mod arith;
@@ -64,14 +65,14 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{FuncId, FuncKind, Function, Global, Label, Module, Scalar, Type, Value};
 use crate::source::Span;
 
-/// The result of lowering something.
+/// The result of lowering.
 pub(super) type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// Deepest nesting of statements; the front end allows less.
 const MAX_NESTING: usize = 512;
 
-/// Most jumps to one pair of exit blocks. Register allocation and dominators look at all that leads to a block again for
-/// each of them, which is quadratic in the function where all of its checks share one.
+/// Most jumps to one pair of exit blocks. Register allocation and dominators look at all jumps to a block again for each
+/// of them, which is quadratic in the function where all of its checks share one block.
 const MAX_EXIT_USES: usize = 64;
 
 /// The state that all functions of a module share while they are lowered.
@@ -97,7 +98,7 @@ pub(super) struct Lowering<'m> {
 /// A pointer value: address and buffer.
 #[derive(Debug, Clone, Copy)]
 enum Ptr {
-    /// Into one allocation known when compiling, at an offset from its start.
+    /// A pointer into one allocation known at compile time, at an offset from its start.
     Known { root: Root, off: clif::Value },
     /// An address with the descriptor of its buffer.
     Dynamic { addr: clif::Value, desc: clif::Value },
@@ -129,7 +130,7 @@ struct ParamVal {
     /// The descriptor and the base address of a pointer parameter.
     desc: clif::Value,
     base: clif::Value,
-    /// The address that a caller passed, which is where its offset is from the base.
+    /// The address that a caller passed; the pointer's offset is its distance from the base.
     given: Option<clif::Value>,
 }
 
@@ -184,7 +185,7 @@ struct FuncLower<'a, 'm> {
     published: bool,
     /// `threadIdx.x`, in kernels; all other indices are in the context.
     thread: Option<clif::Value>,
-    /// The blocks that faults and stops go to; the last ones are for the next.
+    /// The blocks that faults and stops jump to; the last ones serve the next.
     exits: Vec<Exits>,
     /// The block that `return` of a kernel goes to.
     next_thread: Option<clif::Block>,
@@ -205,10 +206,10 @@ struct FuncLower<'a, 'm> {
     rounds: Vec<(Label, Variable)>,
 }
 
-/// The ways out of a function that went wrong.
+/// The ways out of a function after a fault or a stop.
 #[derive(Debug, Clone, Copy)]
 struct Exits {
-    /// Reports the fault that the context tells, and leaves.
+    /// Reports the fault in the context, and leaves.
     fault: clif::Block,
     /// Leaves with status 1.
     stop: clif::Block,
@@ -218,11 +219,11 @@ struct Exits {
     uses: usize,
 }
 
-/// A branch to code that only saves time; its other way is taken by a function that has none of it.
+/// A branch to code that only saves time. A function without that code takes the other way.
 pub(super) struct Shortcut(clif::Inst);
 
 impl Shortcut {
-    /// Leaves it out of the function, whose code is there sooner then.
+    /// Leaves it out of the function, which then compiles faster.
     pub fn leave_out(&self, func: &mut clif::Function) {
         // The jump keeps the block arguments that the frontend added for its variables.
         if let clif::InstructionData::Brif { blocks: [_, destination], .. } = func.dfg.insts[self.0] {
@@ -238,7 +239,7 @@ pub(super) enum Part {
     Body,
     /// The entry point of a host function: loads the arguments, calls the body, stores the result.
     Thunk,
-    /// The numbers of a kernel that is a grid-stride loop.
+    /// The trip of a kernel that is a grid-stride loop: its start, bound and stride.
     Trip,
     /// One round of a kernel that is a grid-stride loop.
     Round,
@@ -290,7 +291,8 @@ fn scalar_type(s: Scalar) -> clif::Type {
     }
 }
 
-/// (ctx, parameters...) to (status, result); a pointer is two parameters, and a result's descriptor goes by the context.
+/// (ctx, parameters...) to (status, result); a pointer is two parameters, and a result's descriptor is passed in the
+/// context.
 fn device_signature(isa: &dyn TargetIsa, func: &Function) -> Signature {
     let mut sig = Signature::new(isa.default_call_conv());
     sig.params.push(AbiParam::new(types::I64));
@@ -307,7 +309,7 @@ fn device_signature(isa: &dyn TargetIsa, func: &Function) -> Signature {
     sig
 }
 
-/// Flags of a load of something that does not change while the function runs, and can be read at any time.
+/// Flags of a load from memory that does not change while the function runs, and can be read at any time.
 fn constant() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly().with_can_move()
 }
@@ -412,7 +414,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.ins().iconst(ty, n)
     }
 
-    /// The integer a CLIF value is, where it is a constant; zero-extended from its type.
+    /// The integer that a CLIF value is, where it is a constant; zero-extended from its type.
     fn known_int(&self, v: clif::Value) -> Option<i64> {
         let inst = self.b.func.dfg.value_def(v).inst()?;
         match self.b.func.dfg.insts[inst] {
@@ -431,14 +433,14 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.m.sites.len() as i64 - 1
     }
 
-    /// Goes to the fault block with the operands that its site has when `bad` is not zero.
+    /// Jumps to the fault block, with the operands of its site, when `bad` is not zero.
     fn fault_if(&mut self, bad: clif::Value, site: i64, operands: &[clif::Value]) {
         let cold = self.b.create_block();
         self.go_cold_if(bad, cold);
         self.fill_cold(cold, site, operands);
     }
 
-    /// Goes to a block that is filled later when `bad` is not zero.
+    /// Jumps to a block that is filled later, when `bad` is not zero.
     fn go_cold_if(&mut self, bad: clif::Value, cold: clif::Block) {
         let ok = self.b.create_block();
         self.b.ins().brif(bad, cold, &[], ok, &[]);
@@ -446,7 +448,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.seal_block(ok);
     }
 
-    /// Makes of a block the way to the fault block.
+    /// Fills a block with the way to the fault block.
     fn fill_cold(&mut self, cold: clif::Block, site: i64, operands: &[clif::Value]) {
         let here = self.b.current_block();
         self.b.set_cold_block(cold);
@@ -477,7 +479,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         self.b.seal_block(ok);
     }
 
-    /// Leaves with status 1 when `status`, of a function of the library, is not zero: it went wrong where that was called.
+    /// Leaves with status 1 when `status`, of a function of the library, is not zero: the fault is placed at the call.
     fn stop_here_if(&mut self, status: clif::Value, span: Span) {
         let (cold, ok) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(cold);
@@ -581,7 +583,7 @@ impl<'a, 'm> FuncLower<'a, 'm> {
         }
     }
 
-    /// Tells helpers which thread runs, where that is not kept up to date anyway.
+    /// Stores the running thread's index for helpers, where it is not kept up to date anyway.
     fn publish_thread(&mut self) {
         if self.walk.is_some() && !self.published {
             self.publish_walked();

@@ -95,7 +95,7 @@ impl<'m> FuncLower<'_, 'm> {
             let scalar = self.scalar_of(v)?;
             let end = self.end(start, last, step);
             let stays = if scalar.bits() == 64 {
-                // A row is far too short to come round.
+                // A row is far too short for 64 bits to wrap around.
                 let op = if step < 0 { CompareOp::Le } else { CompareOp::Ge };
                 self.b.ins().icmp(super::arith::int_cc(op, scalar.is_signed()), end, start)
             } else {

@@ -149,7 +149,7 @@ impl FuncLower<'_, '_> {
         }
     }
 
-    /// Functions that hold a split are inlined, unless they call themselves.
+    /// An error for a call that holds a split: such functions are inlined, unless they call themselves.
     fn split_in_a_call(&self, span: Span) -> Box<Diagnostic> {
         let message = format!(
             "`{}` waits for other threads, and calls itself or is too deep to be made part of its caller",
@@ -302,7 +302,7 @@ impl FuncLower<'_, '_> {
         self.leave(exit, falls, self.func.span)
     }
 
-    /// Ends a construct: goes on in its exit if anything leads there.
+    /// Ends a construct: goes on in its exit if any jump leads there.
     pub(super) fn leave(&mut self, exit: clif::Block, falls: bool, span: Span) -> Result<bool> {
         let target = self.pop_target(span)?;
         self.b.seal_block(exit);
@@ -486,7 +486,7 @@ impl FuncLower<'_, '_> {
                 }
             }
         }
-        // A result takes two at most.
+        // A result takes two words at most.
         let size = 8 * words.len().max(2) as u32;
         let area = match self.words {
             Some(area) => {
@@ -506,7 +506,7 @@ impl FuncLower<'_, '_> {
         Ok(area)
     }
 
-    /// Calls the run time for a site with words; leaves when it says so.
+    /// Calls the run time for a site with words; leaves when its status says so.
     pub(super) fn ask(&mut self, asked: HostFn, kind: SiteKind, args: &[Value], span: Span) -> Result<clif::StackSlot> {
         let area = self.put_words(args)?;
         let site = self.new_site(span, kind);

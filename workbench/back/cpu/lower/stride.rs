@@ -1,4 +1,4 @@
-//! Grid-stride loops the other way round, in two functions beside the kernel's plain code.
+//! Grid-stride loops with rounds outside and threads inside, in two functions beside the kernel's plain code.
 //!
 //! The *trip* is computed once a row: whether the numbers allow rounds to be exchanged, and the numbers themselves. They
 //! do when the stride is positive and no thread's index can pass the range of its type, be it by the step that ends its
@@ -44,7 +44,7 @@ impl<'m> FuncLower<'_, 'm> {
         self.kernel(Some(strided))
     }
 
-    /// Polls, and makes the offset the parameter it is in the round's code.
+    /// Polls, and defines the round's parameter as the offset.
     pub(super) fn start_round(&mut self, strided: &StridedInfo, width: clif::Value) -> Result<()> {
         self.thread = Some(self.int(types::I32, 0));
         let threads = self.b.ins().uextend(types::I64, width);
@@ -111,7 +111,7 @@ impl<'m> FuncLower<'_, 'm> {
         }
         let lowest = match parts.index.is_signed() && parts.compared.is_signed() {
             true => self.int(types::I64, -MAX_WIDE),
-            // The same number in both types only if it is not negative.
+            // The number is the same in both types only if it is not negative.
             false => zero,
         };
         for number in [start, bound] {

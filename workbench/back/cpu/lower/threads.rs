@@ -300,7 +300,7 @@ impl<'m> FuncLower<'_, 'm> {
         }
     }
 
-    /// `base + index * size`
+    /// The address `base + index * size`.
     pub(super) fn scaled(&mut self, base: clif::Value, index: clif::Value, size: u32) -> clif::Value {
         let shift = self.int(types::I64, i64::from(size.trailing_zeros()));
         let by = self.b.ins().ishl(index, shift);
@@ -372,7 +372,7 @@ impl<'m> FuncLower<'_, 'm> {
         if dim == 2 { shifted } else { self.b.ins().band(shifted, ten_bits) }
     }
 
-    /// Writes the running thread's index to the context.
+    /// Stores the running thread's index in the context.
     pub(super) fn publish_walked(&mut self) {
         let Some(packed) = self.walk.as_ref().and_then(|w| w.packed) else { return };
         for d in 0..3u8 {

@@ -140,7 +140,7 @@ impl<'m> FuncLower<'_, 'm> {
                     };
                     group.lanes[v.index()] = Some(lanes);
                 }
-                // The joined value is read by its local; others by the value that was set.
+                // The joined value is read through its local; other uses read the value that was set.
                 Stmt::Set(local, v) if self.func.ty(*v).scalar().is_some() => {
                     if let Ok(lanes) = self.lanes(plan, group, *v) {
                         group.locals.insert(*local, lanes);
@@ -185,7 +185,7 @@ impl<'m> FuncLower<'_, 'm> {
             if a != b
                 && let Some(scalar) = self.func.locals.get(local.index()).and_then(|l| l.ty.scalar())
             {
-                // A mask is chosen as the integers it is.
+                // A mask is selected as integers.
                 let (scalar, b) = match (scalar, a.len()) {
                     (Scalar::Bool, 1) => (Scalar::U32, self.resize_mask(b, 4)),
                     (Scalar::Bool, _) => (Scalar::U64, self.resize_mask(b, 8)),

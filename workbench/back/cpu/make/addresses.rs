@@ -16,7 +16,7 @@ use crate::back::cpu::math::{bessel, lanes, logarithm, norm, reciprocal, special
 use crate::back::cpu::run::{block_sync, faults, fibers, lookup, memory, output, services, tick};
 use crate::ir::{MathFn, math_fns};
 
-/// The address of a function of the process, by how its row says where it is.
+/// The address of a function of the process, according to its row.
 macro_rules! host_address {
     (at($function:path)) => {
         $function as *const () as usize
@@ -52,12 +52,12 @@ pub fn addresses() -> Result<&'static [usize], String> {
         }
         Ok(all)
     };
-    // Made outside the lock: a process may fork meanwhile.
+    // The table is made outside the lock: a process may fork meanwhile.
     let made = made()?;
     Ok(ADDRESSES.get_or_init(|| made))
 }
 
-/// The addresses of the two forms of a math function, by how its row says that it is computed.
+/// The addresses of the two forms of a math function, according to the computation that its row names.
 macro_rules! forms {
     (each ($($arg:ident),+) ($float:expr, $double:expr)) => {{
         extern "C" fn float($($arg: f32),+) -> f32 { $float }

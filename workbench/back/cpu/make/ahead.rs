@@ -1,13 +1,13 @@
 //! Kernels of a text that is still being lowered: a thread that has nothing else to do makes their code meanwhile, a few at a time, each
-//! few a [`CompiledModule`] of their own. The program that the text becomes launches them from there.
+//! group in a [`CompiledModule`] of its own. The program that the text becomes launches them from there.
 //!
 //! The front end takes half of the time that a text with host code needs, on one processor, and the kernels about as much of the rest. Code
 //! made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled as if
 //! nobody had tried, and reports its errors as usual.
 //!
-//! Data is at one place, read-only data included, as its addresses can be compared ([`Others`]), and an image of kernels looks addresses up
-//! in all of the program's. Kernels that may call by address (whose callees are known in the end alone), texts with much data, programs of
-//! instances, and tiers other than the default are left out. Every message, and every limit, is the program's.
+//! Data has one place, read-only data included, as its addresses can be compared ([`Others`]), and an image of kernels looks addresses up
+//! in all data of the program. Kernels that may call by address (whose callees are known only at the end), texts with much data, programs
+//! of instances, and tiers other than the default are left out. Every message, and every limit, is the program's.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,7 +61,7 @@ struct TextState {
     /// Kernels that no thread has begun, each with the functions it reaches.
     waiting: Vec<(FuncId, Vec<FuncId>)>,
     functions: FxHashMap<FuncId, Arc<Function>>,
-    /// The tables of the module as far as they went when the last kernel was taken, without functions.
+    /// The tables of the module, without functions, as they were when the last kernel was taken.
     tables: Module,
     /// The batches that a thread has begun.
     begun: Vec<Batch>,
@@ -78,7 +78,7 @@ struct Batch {
     kernels: Vec<FuncId>,
     /// All functions that they reach.
     functions: Vec<FuncId>,
-    /// The outer is set when it is over, the inner where that went well.
+    /// The image: the outer option is set when the compiling is over, the inner one if it went well.
     image: Option<Option<Arc<CompiledModule>>>,
 }
 
@@ -130,7 +130,7 @@ impl ir::ahead::Ahead for Ahead {
 }
 
 impl Ahead {
-    /// Nothing is taken yet. No code is made of a module in which `check` finds an error.
+    /// A start without kernels. No code is made of a module in which `check` finds an error.
     pub fn new(check: Check) -> Ahead {
         Ahead { text: Mutex::new(Arc::default()), check }
     }
@@ -234,7 +234,7 @@ impl Text {
 }
 
 impl TextState {
-    /// The module of these functions alone, each where it is in the whole one.
+    /// The module of these functions alone, each at its number in the whole one.
     fn module(&self, functions: &[FuncId]) -> Module {
         let count = functions.last().map_or(0, |last| last.index() + 1);
         let mut module = Module {

@@ -228,7 +228,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     let has_hosts = module.functions.iter().any(|f| f.kind == FuncKind::Host);
     let calls = has_hosts || plan.infos.iter().flatten().any(|i| !i.calls.is_empty());
     let made = match machine(&plan, &mut lowering, tier, calls) {
-        // Registers handed out in one pass make large frames: good code may still fit.
+        // Register allocation in one pass makes large frames: good code may still fit.
         Err(Failure::Code(..)) if !tier.begins_good() && plan.kept.list.is_empty() => {
             (lowering.sites, lowering.slots, lowering.tables) = (Vec::new(), Vec::new(), Vec::new());
             machine(&plan, &mut lowering, Tier::Good, calls)

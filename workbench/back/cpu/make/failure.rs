@@ -21,7 +21,7 @@ pub fn internal(span: Span, message: String) -> Box<Diagnostic> {
 pub enum Failure {
     /// The error in the text.
     Text(Box<Diagnostic>),
-    /// The code generator's answer, at a function or at all of them, whose first this is.
+    /// The code generator's error, at a function, or for all of them, the first of which this is.
     Code(FuncId, JitError),
 }
 

@@ -5,7 +5,7 @@
 //! 1. *Soon*: at once, without value numbering and with registers handed out in one pass.
 //! 2. *Good*: from the same CLIF with everything, on a thread of its own. One store puts it in place. A launch that is estimated to take
 //!    milliseconds waits for it, and timing always does for what it launches. Functions that call themselves have one tier, because frames
-//!    tell how deep they may go. Functions that the first tier has no room for get good code at once.
+//! tell how deep they may go. Functions whose frames are too large in the first tier get good code at once.
 //! 3. *Lanes*: for kernels whose launches have taken a while, 16 threads side by side by our own compiler
 //!    ([`wide`](crate::back::cpu::wide)).
 //! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that compiler's code of the same text takes the place of
@@ -16,10 +16,10 @@
 //! more ([`report`]); the file tests and whole kernels run in all.
 //!
 //! # Processors
-//! A compilation uses two processors where it can: functions are handed out, the largest first, for the passes that take each alone and for
-//! machine code. The front end runs on one processor. So kernels of a text that launches some are made ahead, each as soon as it is lowered
-//! with all that it calls. What nobody wants any more (a prepared module, a program that others have crowded out) is freed on the thread
-//! that makes good code.
+//! A compilation uses two processors where it can: functions are shared out, the largest first, for the passes that work on one function
+//! and for machine code. The front end runs on one processor. So kernels of a text that launches some are made ahead, each as soon as it
+//! is lowered with all that it calls. A prepared module, and a program that others have crowded out, are freed on the thread that makes
+//! good code.
 
 pub mod addresses;
 pub mod ahead;

@@ -2,7 +2,8 @@
 //! prepared jobs, and it takes those left over. It waits only for jobs that a thread has begun, never for a thread that is busy
 //! with a launch.
 //!
-//! A function that takes the code generator long is left to a thread of its own where the compiling thread may be asked to stop.
+//! A function that takes the code generator a long time is left to a thread of its own where the compiling thread may be asked
+//! to stop.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -43,7 +44,7 @@ pub struct Job {
     pub disasm: bool,
 }
 
-/// Does jobs; each is known by how many were added before it.
+/// A queue of jobs; each is known by the number of jobs added before it.
 pub struct Parallel<J, R> {
     shared: Arc<Shared<J, R>>,
     /// The number of threads besides the caller's that may help.
@@ -74,7 +75,7 @@ impl<J: Send + 'static, R: Send + 'static> Parallel<J, R> {
         Parallel { shared: Arc::new(Shared { state, done: Condvar::new(), work }), helpers }
     }
 
-    /// Adds a job of about so much work, which may begin at once; does one where many wait.
+    /// Adds a job of about so much work, which may begin at once; does one itself where many wait.
     pub fn add(&mut self, size: usize, job: J) {
         steps::look();
         let crowded = {
@@ -182,7 +183,7 @@ pub fn compile(job: Job) -> Result<MachineCode, JitError> {
 
 /// Runs `make` on a context with `func` in it, the memory of which this thread has used before.
 pub fn with_context<T>(func: Function, make: impl FnOnce(&mut Context) -> T) -> T {
-    // Whatever ends early in the middle of a function leaves no context behind.
+    // A panic in the middle of a function leaves no context behind.
     let mut ctx = CONTEXT.take().unwrap_or_else(Context::new);
     ctx.clear();
     ctx.func = func;

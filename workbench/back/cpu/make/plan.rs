@@ -70,7 +70,7 @@ impl Plan {
         self.innermost_first().is_none()
     }
 
-    /// Most bytes that the frames of functions take that call one another; `None` where one may come to call itself.
+    /// The most bytes that a chain of calls takes in frames; `None` where a function may come to call itself.
     pub fn deepest(&self, frames: &HashMap<FuncId, usize>) -> Option<usize> {
         let mut deepest = vec![0; self.infos.len()];
         for (id, callees) in self.innermost_first()? {
@@ -143,7 +143,8 @@ pub fn plan(module: &Module, kept: KeptUses, tier: Tier) -> Result<Plan> {
     let hosts = order.iter().copied().filter(|id| needs_thunk(module.func(*id))).collect();
     let is_strided = |id: &FuncId| infos[id.index()].as_ref().is_some_and(|i: &FuncInfo| i.strided.is_some());
     let strided = order.iter().copied().filter(is_strided).collect();
-    // Slots must be found by address where a function that runs meanwhile makes pointers of numbers. Kernels run no host code.
+    // Slots must be found by address where a function that runs meanwhile makes pointers out of integers. Kernels run no host
+    // code.
     let mut linked = vec![false; infos.len()];
     for is_host in [false, true] {
         let roots = order.iter().copied().filter(|id| match module.func(*id).kind {
@@ -159,7 +160,7 @@ pub fn plan(module: &Module, kept: KeptUses, tier: Tier) -> Result<Plan> {
             linked.iter_mut().zip(&side).for_each(|(linked, there)| *linked |= there);
         }
     }
-    // Whatever program kept code is made for, others will call it.
+    // Kept code is made for one program and called by others.
     kept.new.iter().for_each(|(id, _)| linked[id.index()] = true);
     let mut functions = BTreeMap::new();
     let taken = order.iter().filter_map(|id| infos[id.index()].as_ref()).flat_map(|info| info.addresses.iter());

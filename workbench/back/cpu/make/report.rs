@@ -18,7 +18,7 @@ pub struct TierReport {
     pub kernel: String,
     /// The extents of its blocks.
     pub block: Dim3,
-    /// The code that its last launch ran, with blocks of whatever shape; `None` before the first.
+    /// The code that its last launch ran, with blocks of any shape; `None` before the first.
     pub last: Option<&'static str>,
     /// `soon`, `good`, `lanes` and `wide`, in this order.
     pub rows: Vec<TierRow>,
@@ -153,7 +153,7 @@ fn lanes(compiled: &CompiledModule, wide: &Wide, func: FuncId, block: Dim3) -> (
     (state, notes)
 }
 
-/// The reasons, each once, with how often there is more than one.
+/// The reasons, each once, with the number of times where it is more than one.
 fn counted(left: &[Left]) -> Vec<String> {
     let mut sentences: Vec<(String, usize)> = Vec::new();
     for left in left {

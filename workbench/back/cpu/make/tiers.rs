@@ -28,7 +28,7 @@ use settling::own;
 
 pub use settling::{Settled, forget_own, settle, settle_while};
 
-/// Most programs that wait for the thread: past that the compiling thread makes the good code itself.
+/// Most programs that wait for the thread: with more, the compiling thread makes the good code itself.
 const MAX_WAITING: u64 = 64;
 
 /// The interval at which a caller that waits for the thread looks again.
@@ -37,10 +37,10 @@ const LOOK_AGAIN: Duration = Duration::from_micros(50);
 /// The longest wait of a program's launches, once, which neither a time limit nor the user can shorten.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
-/// Most values in the parts of a program that a launch makes good code of itself: about as long.
+/// Most values in the parts of a program whose good code a launch makes itself: that takes about as long.
 const MAX_OWN: usize = 5_000;
 
-/// Bytes of stack that takes, several times over.
+/// Bytes of stack for that, with several times the need.
 const OWN_STACK: usize = 1 << 20;
 
 /// Makes the good code, or waits for it where another thread makes it, about as long as [`MAX_WAIT`]: for a launch that takes
@@ -62,11 +62,11 @@ pub fn settle_soon(tiers: &Tiers) {
 fn make(tiers: &Tiers, wanted: &dyn Fn() -> bool) {
     let Some(job) = tiers.take_job() else { return };
     job.needs.iter().for_each(|tiers| make(tiers, &|| true));
-    // Whatever goes wrong, there is code that runs.
+    // The first code runs whatever goes wrong here.
     tiers.set_good(catch_unwind(AssertUnwindSafe(|| compile(*job, wanted))).unwrap_or(None));
 }
 
-/// The good code of a job; `None` where it cannot be had, or is not `wanted` any more.
+/// The good code of a job; `None` where it cannot be made, or is not `wanted` any more.
 fn compile(job: Job, wanted: &dyn Fn() -> bool) -> Option<Machine> {
     let hosts = addresses::addresses().ok()?;
     let mut assembler = Assembler::new(job.links);
@@ -150,12 +150,12 @@ fn queue_wide(module: &Arc<CompiledModule>, case: Case) {
     }
 }
 
-/// A place in the queue of this process.
+/// The number of a place in the queue of this process.
 fn due(number: u64) -> u64 {
     (u64::from(std::process::id()) << 32) | (number & u64::from(u32::MAX))
 }
 
-/// Queues work where the thread takes it; how many are done when it is.
+/// Queues work for the thread; gives the count of finished work at which it is done.
 fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> Option<u64> {
     maker(makers).and_then(|maker| {
         let next = |queued: u64| {

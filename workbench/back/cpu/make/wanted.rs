@@ -27,7 +27,7 @@ impl Interrupt for Until<'_> {
     }
 }
 
-/// Wide code, with whether better may come; or why a launch ends before it begins.
+/// Wide code, with whether better may come; or the reason that a launch ends before it begins.
 type Wanted = Result<Option<(Arc<WideCode>, bool)>, (FaultKind, String)>;
 
 /// The wide code that a launch runs, where there is some, and whether better code may come. It is made now where the

@@ -64,7 +64,7 @@ fn power_series(n: u32, x: f64, weight: impl Fn(u32) -> f64) -> f64 {
     for k in 1..16 {
         term *= quarter / f64::from(k * (k + n));
         let next = sum + term * weight(k);
-        // The terms fall by more than 3 each, so once one is lost all are.
+        // Each term is less than a third of the one before, so once one does not count, none after it does.
         if next == sum {
             break;
         }

@@ -1,8 +1,8 @@
 //! Math functions of CUDA that neither the C library nor `libm` has. Each stays within the bound that the CUDA C++
 //! Programming Guide gives for the `double` form ("Mathematical Functions", table of maximum ULP errors).
 //!
-//! The inverse functions are Newton's method on a form whose rounding errors the answer forgets; the others carry the low
-//! half of their argument along, because the function would magnify its loss.
+//! The inverse functions are computed by Newton's method, on a form whose rounding errors do not reach the result. The
+//! others carry the low half of their argument along, because the function would magnify its loss.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 

@@ -16,7 +16,7 @@ pub struct Binding {
     pub descs: SmallVec<[BufferDesc; 8]>,
     /// A descriptor for each parameter that no launch passes.
     pub derived: Vec<BufferDesc>,
-    /// The bits of each of these that is a number.
+    /// The bits of those of these that are numbers.
     bits: Vec<u64>,
 }
 
@@ -128,7 +128,7 @@ pub unsafe fn read_member(
     }
 }
 
-/// Lets no access of `size` bytes succeed where the buffer does not start at a multiple of that; code relies on it.
+/// Makes all accesses of `size` bytes fail where the buffer does not start at a multiple of that; code relies on it.
 fn hold_aligned(desc: &mut BufferDesc, size: u32) {
     if !desc.base.is_multiple_of(u64::from(size)) {
         let k = size.trailing_zeros() as usize;
@@ -136,8 +136,8 @@ fn hold_aligned(desc: &mut BufferDesc, size: u32) {
     }
 }
 
-/// Makes the buffer that a pointer of host code's was to begin the whole allocation that it points into; how many units before it that
-/// starts.
+/// Makes a pointer's buffer the whole allocation of host code's that the pointer points into, and gives the number of units before the
+/// pointer.
 pub fn anchor(buffer: &mut BufferDesc, unit: u32, host: Option<&dyn Host>) -> u64 {
     let host = host.filter(|_| buffer.base != 0 && !buffer.is_away());
     let Some(whole) = host.and_then(|host| host.memory().find(buffer.base, Side::Both)) else { return 0 };

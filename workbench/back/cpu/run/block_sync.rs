@@ -2,8 +2,8 @@
 //! functions.
 //!
 //! Barriers check that all threads that have not left the kernel are there; warp functions, that the lanes which their masks name are there
-//! or have left. A thread that is missing is a fault that names both lines. A shuffle from a lane that does not take part gives zero, as
-//! the hardware does.
+//! or have left. A missing thread is a fault that names both lines. A shuffle from a lane that does not take part gives zero, as the
+//! hardware does.
 
 use std::slice;
 
@@ -24,7 +24,7 @@ fn full(threads: u64) -> [u32; WARPS] {
     })
 }
 
-/// Does something to the masks; 1 if anybody is active then, else 0.
+/// Runs an operation on the masks; 1 if any thread is active then, else 0.
 ///
 /// # Safety
 /// `masks` has the masks of the running function; `array` a byte for each thread where the operation is [`MaskOp::If`], a word for each
@@ -234,7 +234,7 @@ impl Operands {
     }
 }
 
-/// A collective: for the block's its result, else 0; -1 after a fault.
+/// Runs a collective. Gives the result of one of the whole block, else 0; -1 after a fault.
 ///
 /// # Safety
 /// As for [`barrier`]; `operands` are the words [`OPERAND_WORDS`] describes.
@@ -339,7 +339,7 @@ enum Trouble {
 /// Checks that each active lane names itself, and otherwise only lanes with the same mask that are active, or that have left
 /// the kernel.
 fn agree(active: u32, live: u32, named: &[u32; LANES]) -> Result<(), (usize, usize, Trouble)> {
-    // Nearly always the lanes have one mask between them.
+    // The lanes nearly always have one mask between them.
     let mask = named[active.trailing_zeros() as usize % LANES];
     let alike = (0..LANES).all(|l| active >> l & 1 == 0 || named[l] == mask);
     if alike && active & !mask == 0 && mask & live & !active == 0 {
@@ -395,7 +395,7 @@ pub fn shuffle(
         result[lane] = match inside {
             false => values[lane],
             true if (named[lane] & active) >> from & 1 != 0 => values[from],
-            // CUDA leaves it open. The hardware gives zero, and NVIDIA's own reductions count on that.
+            // CUDA leaves the result open. The hardware gives zero, and NVIDIA's own reductions count on that.
             true => 0,
         };
     }

@@ -1,6 +1,6 @@
 //! Sites: the places of a kernel that can fault or call a helper, and the messages made of the words that they leave.
 //!
-//! Generated code keeps only a site's number and two words of operands; everything else is said here, after the fact.
+//! Generated code keeps only a site's number and two words of operands; every message is made here, after the fact.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::back::{FaultKind, RawFault};
 use crate::ir::{ENDED, Elem, Scalar, Type};
 use crate::source::Span;
 
-/// Called by generated code at a fault, which the context tells, while the frames its operands may point into are still there.
+/// Called by generated code at a fault, which is in the context, while the frames its operands may point into are still there.
 /// `packed` is as [`WorkerCtx::unpack_thread`] wants it.
 ///
 /// # Safety
@@ -103,7 +103,7 @@ fn address(desc: &BufferDesc, off: i64) -> u64 {
     desc.base.wrapping_add_signed(off)
 }
 
-/// A use of memory that the text has given back; where is said behind it.
+/// A use of memory that the text has given back; the place where it did is added to the message later.
 fn gone(buffer: &Buffer<'_>, write: bool, ty: Type, off: i64) -> (FaultKind, String) {
     let size = u64::from(ty.size());
     let verb = if write { "writes" } else { "reads" };
@@ -139,7 +139,7 @@ struct Buffer<'a> {
     elem: Option<Elem>,
     /// "`c`", "the array", "a string literal".
     noun: &'static str,
-    /// Bytes of it before where offsets count from.
+    /// Bytes of it before the place that offsets count from.
     before: u64,
 }
 
@@ -180,7 +180,7 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
     }
 }
 
-/// The buffer of a faulting access, and where in it that would have been.
+/// The buffer of a faulting access, and the access's offset in it.
 ///
 /// # Safety
 /// `b` is a descriptor where `root` says so.
@@ -199,7 +199,7 @@ unsafe fn locate(ctx: &Running, launch: &Launch<'_>, root: SiteRoot, a: u64, b: 
                 let part = launch.derived[member];
                 // SAFETY: host code waits for its launches.
                 let whole = unsafe { lookup_outside(&launch.outside(), part.base) };
-                // Memory that has no name is known by the member; else people know the whole.
+                // Memory without a name is known by the member; other memory is shown as a whole.
                 match whole.kind().0 {
                     DescKind::Host => (part, a as i64),
                     _ => (whole, part.base.wrapping_sub(whole.base).wrapping_add(a) as i64),
@@ -325,7 +325,8 @@ fn place(elem: Option<Elem>, off: i64, size: u64, index: Option<i64>) -> String 
     }
 }
 
-/// `has 7 elements (float)`, or where the place lies before them and they are not all there is `points at element 1 of 8 (float)`.
+/// `has 7 elements (float)`, or `points at element 1 of 8 (float)` where the place lies before a pointer into the middle of the
+/// buffer.
 fn extent(buffer: &Buffer<'_>, off: i64, size: u64) -> String {
     let (len, before) = (buffer.desc.len, buffer.before);
     let elem = buffer.elem.filter(|e| u64::from(e.size()) == size && off % size as i64 == 0);

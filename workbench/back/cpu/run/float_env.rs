@@ -1,7 +1,8 @@
-//! The floating-point environment of generated code: round to nearest, no exceptions, denormals kept; the caller's comes back afterwards.
+//! The floating-point environment of generated code: round to nearest, no exceptions, denormals kept. The caller's environment is
+//! restored afterwards.
 //!
 //! Upper halves of vector registers are clean as well, on x86-64: the code generator mixes instructions that leave them alone (reloads)
-//! with instructions that clear them, and where something is left there, each change between the two costs some hundred cycles on newer
+//! with instructions that clear them, and where bits are set there, each change between the two costs some hundred cycles on newer
 //! Intel processors.
 
 /// Sets the environment; puts the old one back when dropped.

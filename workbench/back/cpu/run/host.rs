@@ -46,7 +46,7 @@ pub enum Reply {
     Float(f64),
     /// An address in memory that is lent ([`HostMemory::lend`]), or 0.
     Address(u64),
-    /// An exception that was caught goes on.
+    /// An exception that was caught and goes on.
     Again(Box<RawFault>),
 }
 
@@ -96,7 +96,7 @@ pub trait Host: Sync {
     /// One sentence about an error of CUDA's that a service has given.
     fn why(&self, code: i32) -> String;
 
-    /// Keeps why a kernel was not launched, or memory not copied; the call goes on.
+    /// Keeps the reason that a kernel was not launched, or memory not copied; the call goes on.
     fn refuse(&self, refusal: &Refusal, fault: RawFault);
 }
 
@@ -313,7 +313,7 @@ impl HostMemory {
     fn with<R>(&self, address: u64, give: impl Fn(&Lending) -> R) -> Option<R> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut past_end = None;
-        // Arrays may overlap, so the nearest that begins below need not be the one.
+        // Arrays may overlap, so the nearest one that begins below need not hold the address.
         for (_, lending) in state.live.range(..=address).rev() {
             let BufferDesc { base, len, .. } = *lending.desc();
             match address - base {

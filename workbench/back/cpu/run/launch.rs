@@ -37,9 +37,9 @@ impl<T> std::ops::Deref for Apart<T> {
 pub struct Launch<'a> {
     /// The program.
     pub image: &'a Image,
-    /// Its code, the same from the launch's start to its end.
+    /// The code of the program, the same from the launch's start to its end.
     pub machine: &'a Machine,
-    /// Wide code, which then runs instead.
+    /// Wide code, which runs instead where there is some.
     pub wide: Option<Arc<WideCode>>,
     /// The kernel or host function.
     pub entry: &'a EntryPoint,
@@ -61,7 +61,7 @@ pub struct Launch<'a> {
     pub timeout: Option<Duration>,
     /// The time at which it has to stop.
     pub deadline: Option<Instant>,
-    /// Asked on the launching thread.
+    /// The user's wish to stop, asked on the launching thread.
     pub interrupt: Option<&'a dyn Interrupt>,
     /// The run time of host code.
     pub host: Option<&'a dyn Host>,
@@ -135,7 +135,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// The worker whose context generated code passes, and its launch.
+    /// The worker of the context that generated code passes, and its launch.
     ///
     /// # Safety
     /// `ctx` is that of a worker that runs, which nobody else refers to now.
@@ -194,9 +194,9 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The code that a launch runs, the same from its start to its end.
 pub struct LaunchCode<'a> {
-    /// The program's.
+    /// The code of the program.
     pub machine: &'a Machine,
-    /// Wide code, which then runs instead.
+    /// Wide code, which runs instead where there is some.
     pub wide: Option<Arc<WideCode>>,
     /// The tier of the code that runs.
     pub tier: Tier,

@@ -1,4 +1,4 @@
-//! Buffers: module data, the descriptors of a launch's arguments, and the search for the allocation an address lies in.
+//! Memory of running blocks: the values that threads keep, shared memory, and the slots of functions.
 
 use std::cell::Cell;
 
@@ -27,7 +27,7 @@ pub struct BlockMemory {
 }
 
 impl BlockMemory {
-    /// Memory for blocks of those extents, local arrays for so many threads; `None` when that is too much.
+    /// Memory for blocks of these extents, and local arrays for so many threads; `None` when that is too much.
     pub fn new((scratch, slots): (usize, usize), room: usize, block: Dim3) -> Option<Self> {
         let slots = slots.checked_mul(room).filter(|bytes| *bytes <= MAX_KEPT)?;
         let mut kept = KEPT.take().unwrap_or_default();
@@ -117,7 +117,7 @@ impl SharedMemory {
     }
 }
 
-/// Makes the slots of a function: their descriptors, and where the table says so the memory behind those.
+/// Makes the slots of a function: their descriptors, and, where the table says so, poison in the memory behind those.
 ///
 /// # Safety
 /// The memory that the table describes, from `frame` on, is the caller's to write.

@@ -33,8 +33,8 @@
 //! (`faults::wrong_side`) asks why. With `unified_memory`, kernels see all memory; host code still does not see what `cudaMalloc` gave.
 //!
 //! # printf
-//! Records are kept by each worker in the order of its blocks. Both the number and the bytes that a launch keeps are bounded, and what is
-//! kept does not depend on which worker ran what.
+//! Records are kept by each worker in the order of its blocks. Both the number and the bytes that a launch keeps are bounded, and the
+//! records kept do not depend on which worker ran which block.
 
 pub mod bind;
 pub mod block_sync;

@@ -1,14 +1,15 @@
 //! Placement of helping threads: they wake on other processors than the one of the thread that wakes them.
 //!
-//! Schedulers may wake a thread on its waker's processor and leave the others idle until their next tick. A helper that wakes there waits
-//! until the compilation or the launch that it should help with is nearly done (`MEASUREMENTS.md`).
+//! Schedulers may wake a thread on its waker's processor and leave the others idle until their next tick. A helper that wakes there has
+//! to wait until the compilation or the launch that it should help with is nearly done (`MEASUREMENTS.md`).
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
 #[cfg(target_os = "linux")]
 use std::sync::{Mutex, PoisonError};
 
-/// More processors than this are left to the scheduler: it finds an idle one, and telling many threads takes longer than a wake.
+/// Most processors of a machine where helpers are kept off one. With more, the scheduler finds an idle one, and telling many
+/// threads takes longer than a wake.
 #[cfg(target_os = "linux")]
 const MAX_PROCESSORS: i32 = 8;
 
@@ -30,7 +31,7 @@ impl Helpers {
         }
     }
 
-    /// The running thread is one from now on.
+    /// Makes the running thread one of the helpers.
     #[cfg(target_os = "linux")]
     pub fn join(&self) {
         // SAFETY: asks for a number.
@@ -40,7 +41,7 @@ impl Helpers {
         self.avoided.store(-1, Ordering::Relaxed);
     }
 
-    /// The running thread is about to wake them, and they sleep.
+    /// Keeps the helpers off the processor of the running thread, which is about to wake them; they sleep.
     #[cfg(target_os = "linux")]
     pub fn keep_off_this_processor(&self) {
         // SAFETY: asks for a number.

@@ -17,12 +17,12 @@ pub fn is_stuck(ctx: &mut Running, launch: &Launch<'_>, waits: bool) -> bool {
     only_waits(ctx, launch)
 }
 
-/// A worker does something.
+/// Notes that a worker does something.
 pub fn gets_on(ctx: &mut Running, launch: &Launch<'_>) {
     launch.crowd.stop_waiting(&mut ctx.worker.waiting);
 }
 
-/// A worker does nothing but wait; whether all others have done nothing else for too long.
+/// Notes that a worker does nothing but wait; gives whether all others have done nothing else for too long.
 pub fn only_waits(ctx: &mut Running, launch: &Launch<'_>) -> bool {
     launch.crowd.only_waits(&mut ctx.worker.waiting)
 }
@@ -48,8 +48,8 @@ pub fn poll(ctx: &mut Running, launch: &Launch<'_>) {
         if launch.deadline.is_some_and(|d| now >= d) {
             launch.stop.set(Stop::Timeout);
         }
-        // The first poll, early in the launch, only looks at the clock: to ask may take a launch of a fraction of a millisecond as long.
-        // Launches of host code ask at once: it may make thousands of them without a poll of its own.
+        // The first poll, early in the launch, only looks at the clock: asking may take as long as a short launch. Launches of host code
+        // ask at once: it may make thousands of them without a poll of its own.
         let due = match ctx.worker.asked {
             Some(last) => now.duration_since(last) >= INTERRUPT_EVERY,
             None => launch.host.is_some(),

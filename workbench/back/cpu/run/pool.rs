@@ -11,7 +11,7 @@ use crate::back::cpu::stack;
 struct Pool {
     process: u32,
     threads: usize,
-    /// `None` where the system gives no threads: launches then run on their caller's.
+    /// `None` where the system gives no threads: launches then run on their caller's thread.
     pool: Option<rayon::ThreadPool>,
     helpers: Arc<Helpers>,
     /// Jobs that were asked for and are not done.
@@ -57,7 +57,7 @@ fn linger() {
     thread_local! {
         static LINGERS: Cell<bool> = const { Cell::new(false) };
     }
-    // A job that was taken here goes back there.
+    // A job that was taken while lingering returns to that loop.
     if LINGERS.replace(true) {
         return;
     }

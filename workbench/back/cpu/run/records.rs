@@ -28,7 +28,7 @@ impl Output {
         }
     }
 
-    /// Notes a record that is not kept.
+    /// Counts a record that is not kept.
     pub fn drop_one(&mut self) {
         self.dropped += 1;
     }
@@ -39,7 +39,7 @@ impl Output {
         self.dropped += dropped;
     }
 
-    /// The records and how many were dropped.
+    /// The records, and the number that were dropped.
     pub fn take(&mut self) -> (Vec<(u64, PrintfRecord)>, u64) {
         (std::mem::take(&mut self.records), std::mem::take(&mut self.dropped))
     }
@@ -49,7 +49,7 @@ impl Output {
 /// off.
 pub fn merge(mut records: Vec<(u64, PrintfRecord)>, last: u64) -> (Vec<PrintfRecord>, u64) {
     records.retain(|(block, _)| *block <= last);
-    // Stable: a thread's records come from one worker, already in order.
+    // The sort is stable: a thread's records come from one worker, already in order.
     records.sort_by_key(|(block, record)| {
         let [x, y, z] = record.thread;
         (*block, z, y, x)

@@ -10,10 +10,10 @@ use super::launch::{Launch, Running};
 use super::pool;
 use crate::back::cpu::abi::context::EntryFn;
 
-/// Most rows (of all threads in x of one y and z) that take turns.
+/// Most rows (all threads in `x` of one `y` and `z`) that take turns.
 const MAX_ROWS: u64 = 1024;
 
-/// Blocks that are worth keeping together: fewer read memory in pieces of too few pages.
+/// Fewest blocks worth keeping together: fewer would read memory in pieces of too few pages.
 const NEIGHBOURS: u64 = 16;
 
 /// The number of blocks a worker takes next: an even share of those left, because blocks are alike and long stretches of
@@ -43,7 +43,7 @@ struct Row {
     offset: i64,
     /// The offset past which there are no rounds.
     distance: i64,
-    /// 0 until the trip is asked.
+    /// The stride; 0 until the trip is computed.
     stride: i64,
 }
 
@@ -51,7 +51,7 @@ struct Row {
 enum Turn {
     Done,
     Again,
-    /// A thread of it faulted, or the worker has to stop.
+    /// A thread of the row faulted, or the worker has to stop.
     Stopped,
 }
 
@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// Block, and thread in z, y and x: ordered as faults are.
+/// A thread's block, z, y and x, ordered as faults are.
 type ThreadPlace = (u64, u32, u32, u32);
 
 impl Rounds {
@@ -119,7 +119,7 @@ impl Rounds {
                     continue;
                 }
                 (ctx.block_linear, ctx.block, ctx.thread) = (row.linear, row.block, [0, row.y, row.z]);
-                // A fault leaves its frames behind.
+                // A fault leaves its frames linked.
                 ctx.frames = std::ptr::null();
                 // SAFETY: the caller's promise.
                 let again = match unsafe { self.turn(launch, ctx, &mut row) } {

@@ -1,8 +1,8 @@
 //! The schedule of a launch: workers claim ranges of blocks in ascending order from one counter.
 //!
 //! The caller always works too. It calls helpers when the estimate of the work, the time its first blocks took, or its first poll says that
-//! waking a thread pays. A helper that comes too late finds the launch closed and goes away, so a launch never waits for a thread that has
-//! not begun, and may be made from anywhere, a pool thread included.
+//! waking a thread pays. A helper that comes too late finds the launch closed and goes away. So a launch never waits for a thread that has
+//! not begun, and may be made on any thread, those of the pool included.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -283,7 +283,7 @@ impl Launch<'_> {
                 direct as EntryFn
             }
             Way::Kept(kept) => {
-                // A program is there when all kept code that it uses has been made.
+                // A program exists only when all kept code that it uses has been made.
                 ctx.direct.0 = kept.address().expect("kept code that is used is there");
                 direct as EntryFn
             }
@@ -445,7 +445,7 @@ impl Launch<'_> {
         true
     }
 
-    /// Takes a row off the budget, and polls when that is used up; `false` when the worker has to stop.
+    /// Takes the cost of a row off the budget, and polls when that is used up; `false` when the worker has to stop.
     pub fn charge(&self, ctx: &mut Running) -> bool {
         ctx.budget -= self.row_cost;
         // SAFETY: the context is a worker's of this launch.
@@ -483,7 +483,8 @@ impl Launch<'_> {
         if self.rounds().is_some() {
             return rounds::claim(self.blocks, left);
         }
-        // Large enough not to fight over the counter, small enough that all end together.
+        // The claim is large enough for workers not to fight over the counter, and small enough for all to end
+        // together.
         let share = left / (2 * pool::width() as u64);
         let size = ((CLAIM / block_ns) as u64).min(last.saturating_mul(8)).min(share).max(1);
         // Code that takes neighbours together is given whole rows of blocks, which it takes as one.

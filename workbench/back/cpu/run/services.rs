@@ -35,7 +35,7 @@ fn nowhere() -> Raised {
     Raised { kind: FaultKind::Trap, detail: "host code runs without its surroundings".to_owned() }
 }
 
-/// Called by generated code: asks for a service. The result takes the place of the operands; 1 when the call ends here.
+/// Called by generated code: runs a service. The result takes the place of the operands; 1 when the call ends here.
 ///
 /// # Safety
 /// `ctx` is the running worker's; `words` holds the operands of the site, two words (address, descriptor) for a pointer, and has
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
             ctx.worker.in_library = false;
             ctx.worker.is_uncalled = false;
             ctx.worker.fault = outcome.fault.map(|f| RawFault { kernel: f.kernel.or(Some(*kernel)), ..f });
-            // A kernel of the library's is an algorithm that a line of the text calls.
+            // A kernel of the library is an algorithm that a line of the text calls.
             if let (Some(fault), Some(site)) = (&mut ctx.worker.fault, launch.site(site))
                 && entry.span.file.is_common()
             {
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
     }
 }
 
-/// Called by generated code when a function of the library did not end well: to the user it happened where they called it.
+/// Called by generated code when a function of the library failed: to the user it happened at their call.
 ///
 /// # Safety
 /// `ctx` is the running worker's.

@@ -10,9 +10,9 @@ pub const BUDGET: i64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Stop {
-    /// Its time is up.
+    /// The launch's time is up.
     Timeout = 1,
-    /// The user wants it.
+    /// The user wants the launch to stop.
     Interrupted = 2,
 }
 
@@ -21,7 +21,7 @@ pub enum Stop {
 pub struct StopFlag(AtomicU8);
 
 impl StopFlag {
-    /// Tells everyone to stop; the first reason stays.
+    /// Tells all workers to stop; the first reason stays.
     pub fn set(&self, stop: Stop) {
         let _ = self.0.compare_exchange(0, stop as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -49,12 +49,12 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// A worker begins.
+    /// Notes that a worker begins.
     pub fn enter(&self) {
         self.running.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A worker ends.
+    /// Notes that a worker ends.
     pub fn leave(&self, own: &mut Waiting) {
         self.stop_waiting(own);
         self.running.fetch_sub(1, Ordering::SeqCst);
@@ -66,7 +66,7 @@ impl Crowd {
         self.moves.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A worker does something.
+    /// Notes that a worker does something.
     pub fn stop_waiting(&self, own: &mut Waiting) {
         own.all_since = None;
         if std::mem::replace(&mut own.counted, false) {
@@ -75,7 +75,7 @@ impl Crowd {
         }
     }
 
-    /// A worker does nothing but wait; whether all others have done nothing else for too long.
+    /// Notes that a worker does nothing but wait; gives whether all others have done nothing else for too long.
     pub fn only_waits(&self, own: &mut Waiting) -> bool {
         if !std::mem::replace(&mut own.counted, true) {
             self.waiting.fetch_add(1, Ordering::SeqCst);
@@ -112,7 +112,8 @@ pub struct Waiting {
 pub const INTERRUPT_EVERY: Duration = Duration::from_millis(5);
 
 impl Waiting {
-    /// Notes the progress at a poll, where that is in a loop that may wait; whether it was the same at the last one.
+    /// Notes the progress at a poll, where that is in a loop that may wait; gives whether it was the same at the last
+    /// one.
     pub fn saw(&mut self, progress: Option<u64>) -> bool {
         let before = std::mem::replace(&mut self.seen, progress);
         before.is_some() && before == self.seen

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::back::cpu::abi::context::BufferDesc;
 
-/// Most bytes of an array: each worker has to go through its copy once.
+/// Most bytes of an array that gets copies: each worker has to go through its copy once.
 const MAX_BYTES: u64 = 64 << 10;
 
 /// Fewest blocks for which copies pay.

@@ -9,7 +9,7 @@ use crate::back::lane::left::Left;
 
 /// Wide code of one kernel for blocks of one shape.
 pub struct WideCode {
-    /// Runs a block.
+    /// The code, which runs a block.
     pub entry: EntryFn,
     /// The sites of its own numbers.
     pub sites: Vec<Site>,
@@ -22,7 +22,7 @@ pub struct WideCode {
     pub merges: bool,
     /// Shared variables that need be poisoned for a worker's first block alone, by their numbers in the module.
     pub overwritten: Vec<usize>,
-    /// Parameters whose arrays it only adds integers to, with the size of these.
+    /// Parameters to whose arrays it only adds integers, with the size of an element.
     pub sums: Vec<(usize, usize)>,
     /// The number of blocks, neighbours in x, that may walk over memory together.
     pub walks: Option<u32>,
@@ -33,7 +33,7 @@ pub struct WideCode {
     pub loops: Option<(usize, Vec<Left>)>,
     /// [`Tier::Wide`] where a C compiler made it, else [`Tier::Lanes`].
     pub tier: Tier,
-    /// Keeps the entry's memory.
+    /// The owner of the entry's memory.
     pub _memory: Box<dyn Any + Send + Sync>,
 }
 

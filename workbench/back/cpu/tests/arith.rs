@@ -37,7 +37,7 @@ fn decode(s: Scalar, bits: u64) -> Num {
     }
 }
 
-/// An integer modulo the width of its type.
+/// An integer wrapped to the width of its type.
 fn wrap(s: Scalar, n: i128) -> i128 {
     let low = n & ((1i128 << s.bits()) - 1);
     if s.is_signed() && low >> (s.bits() - 1) == 1 { low - (1i128 << s.bits()) } else { low }
@@ -52,7 +52,7 @@ fn encode(s: Scalar, n: Num) -> u64 {
     }
 }
 
-/// Bits of interest: anything, or near the ends and the middle of some type.
+/// Bits of interest: random ones, or near the ends and the middle of some type.
 fn bits() -> impl Strategy<Value = u64> {
     let edges =
         [0u64, 1, 2, 7, 8, 31, 32, 63, 64, 127, 128, 255, 0x7FFF, 0x8000, 0xFFFF, i32::MAX as u64, i32::MIN as u64];
@@ -111,7 +111,7 @@ fn kernel(a: Scalar, b: Scalar, out: Scalar, op: impl FnOnce(&mut Build, Value, 
     build.done()
 }
 
-/// Holds a kernel against `expected` on random pairs. What `skip` names is not run.
+/// Compares a kernel with `expected` on random pairs. Pairs that `skip` names are not run.
 fn holds(
     what: &str,
     [a, b, out]: [Scalar; 3],

@@ -1,4 +1,4 @@
-//! Makes IR with few words.
+//! Helpers that build IR in few words.
 
 use crate::back::cpu::Code;
 use crate::back::cpu::tier::Tier;

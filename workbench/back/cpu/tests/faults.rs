@@ -279,7 +279,7 @@ fn a_barrier_in_a_function_that_calls_itself_is_a_diagnostic() {
         .err()
         .expect("a diagnostic");
     assert_eq!(diags[0].code, crate::diagnostic::Code::Unsupported);
-    // The scratch of a compilation that failed is not used again.
+    // The scratch of a failed compilation is not used again.
     drop(compile(vec![access(true, Scalar::F32)]));
 }
 

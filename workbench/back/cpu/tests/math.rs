@@ -271,7 +271,7 @@ fn edges_are_where_c_and_cuda_put_them() {
     }
 }
 
-/// No line of the table of functions leads to another function: their names' values at a point where all differ.
+/// Checks that no row of the table of functions leads to another function: by their values at a point where all differ.
 #[test]
 fn every_function_of_the_ir_runs_in_both_forms() {
     for math in MathFn::ALL {

@@ -60,7 +60,7 @@ fn rows_of_flat_blocks_each_walk_their_own_part() {
 
 #[test]
 fn the_fault_is_the_lowest_blocks_even_if_another_comes_rounds_earlier() {
-    // Block 5 faults in its first round, block 2 in its third.
+    // Block 5 faults in its first round, block 2 in its third round.
     let code = compile_module(&cuda(
         "__global__ void late(int* y, int n) {
             for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)

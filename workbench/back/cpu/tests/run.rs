@@ -155,7 +155,7 @@ fn exponential_recursion_without_loops_still_meets_its_timeout() {
 }
 
 /// `int a[8]; for (k < 8) a[k] = i + k; for (k < 8) sum += a[7 - k]; out[i] = sum`, the array reached through a local
-/// pointer that also takes the value of another array's address, so that its buffer is known only when running.
+/// pointer that also takes the value of another array's address, so that its buffer is known only at run time.
 #[test]
 fn local_arrays_and_pointers_that_change_buffers_work() {
     let mut b = Build::kernel("arrays");

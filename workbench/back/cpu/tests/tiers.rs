@@ -89,7 +89,8 @@ fn what_calls_itself_has_one_tier() {
     assert!(!code.0.tiers.are_good());
 }
 
-/// A chain of calls must not overflow the stack in one tier and fit in the other: where the frames of the chain are too much together, there is one.
+/// A chain of calls must not overflow the stack in one tier and fit in the other: where the frames of the chain are too large together, there is one
+/// tier.
 #[test]
 fn large_frames_that_call_one_another_have_one_tier() {
     let chain = |bytes: u32| {

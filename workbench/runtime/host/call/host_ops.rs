@@ -16,7 +16,7 @@ use crate::ir::HostOp;
 use crate::ir::host_op::Chapter;
 
 impl CallState {
-    /// Runs one; `argument` is the one that was being taken.
+    /// Runs an operation; `argument` is the one that was being taken.
     pub(super) fn run_op(
         &mut self,
         op: HostOp,
@@ -218,7 +218,7 @@ impl CallState {
     }
 }
 
-/// Clocks, waiting, chance.
+/// Runs operations on clocks, waiting and randomness.
 fn run_time(op: HostOp, args: &[Value], shapes_only: bool) -> Answer<Value> {
     match (op, args) {
         (HostOp::Time, []) => {
@@ -227,7 +227,7 @@ fn run_time(op: HostOp, args: &[Value], shapes_only: bool) -> Answer<Value> {
         }
         // `std::random_device`: the seeds of a hash table come from the system.
         (HostOp::Entropy, []) => Ok(Value::Int(RandomState::new().hash_one(Instant::now()) as i64)),
-        // Since 1970, by a clock that never goes back.
+        // The time since 1970, by a clock that never goes back.
         (HostOp::Nanoseconds, []) => {
             static START: LazyLock<(SystemTime, Instant)> = LazyLock::new(|| (SystemTime::now(), Instant::now()));
             let since = START.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + START.1.elapsed();
@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    /// Values as the row of an operation says, without a rest.
+    /// Values that fit the row of an operation, without a rest.
     fn fitting(op: HostOp) -> Vec<Value> {
         op.operands().iter().filter(|operand| **operand != Operand::Rest).map(|operand| value_of(*operand)).collect()
     }

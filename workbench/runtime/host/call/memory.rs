@@ -1,4 +1,4 @@
-//! Memory that a call of host code asks for and gives back, and tensors that become others.
+//! Memory that a call of host code allocates and frees, and tensors that become others.
 
 use std::alloc::Layout;
 use std::sync::{Arc, PoisonError};
@@ -99,7 +99,7 @@ impl Call<'_> {
         }
     }
 
-    /// The side of memory as copies see it: with unified memory the host's is the device's as well.
+    /// The side of memory as copies see it: with unified memory the host's memory is the device's as well.
     fn side(&self, lent: Lent) -> Side {
         if lent.ptr.is_null() || lent.bytes == 0 || lent.side == Side::Host && self.is_unified() {
             return Side::Both;
@@ -206,7 +206,7 @@ impl CallState {
         }
     }
 
-    /// Gives memory back; `place` is where the text does that itself.
+    /// Gives memory back; `place` is given where the text does that itself.
     pub(super) fn free(&mut self, memory: &HostMemory, address: u64, place: Option<Span>) -> Answer<Reply> {
         if address == 0 {
             return Ok(Reply::Nothing);
@@ -275,7 +275,7 @@ impl CallState {
         Ok(Reply::Nothing)
     }
 
-    /// A pointer's `cudaMemoryType`: not registered 0, the host's that the device reaches 1, the device's 2, managed 3.
+    /// A pointer's `cudaMemoryType`: 0 not registered, 1 the host's that the device reaches, 2 the device's, 3 managed.
     pub(super) fn memory_type(memory: &HostMemory, lent: Lent) -> i64 {
         match (lent.side, memory.ask(lent.ptr as u64)) {
             (Side::Host, _) => 0,
@@ -351,7 +351,7 @@ impl CallState {
         Ok(Value::Tensor(HostTensor::view(storage, DType::UInt8, [size as i64][..].into(), [1][..].into(), 0, device)))
     }
 
-    /// `set_`: the tensor of a handle is another one from now on. Arrays of the caller's keep the memory that they have.
+    /// `set_`: gives a handle another tensor. Arrays of the caller keep their memory.
     pub(super) fn rebind(&mut self, memory: &HostMemory, handle: i64, from: i64) -> Answer<Reply> {
         let source = self.tensor(from)?.clone();
         let target = self.tensor(handle)?;

@@ -1,4 +1,4 @@
-//! A call that is over with its tape, and the way back along that.
+//! A call that is over, with its tape, and the backward pass along that.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,7 +126,7 @@ impl<'p> Call<'p> {
     }
 }
 
-/// Gradients that have come so far.
+/// The gradients that have come so far, by edge.
 type Coming = HashMap<Edge, HostTensor>;
 
 fn failed((exception, message): (Exception, String)) -> Error {

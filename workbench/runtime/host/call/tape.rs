@@ -7,11 +7,12 @@
 //! view of what was written.
 //!
 //! # Backward
-//! Tensors have numbers; operations, functions of `torch::autograd::Function` and calls of operators are nodes. A backward runs where its
-//! forward did, with the context that it left, as often as somebody asks; nothing runs twice, so random numbers and counters are right.
-//! `Function::apply` leaves a pointer to an instance (`__wb_back`) that takes gradients off the stack and calls the user's backward. An
-//! operator called meanwhile records itself, and its `Recording` is one node. Nothing is recorded without a tensor that requires grad.
-//! Which operators ask for that in torch is told from the module (`program/gradients.rs`); all others need no kernel in Python.
+//! Tensors have numbers; operations, functions of `torch::autograd::Function` and calls of operators are nodes. A backward runs in the
+//! call of its forward, with the context that this left, as often as it is asked for; no forward runs twice, so random numbers and
+//! counters are right. `Function::apply` leaves a pointer to an instance (`__wb_back`) that takes gradients off the stack and calls the
+//! user's backward. An operator called meanwhile records itself, and its `Recording` is one node. Nothing is recorded without a tensor
+//! that requires grad. The module tells which operators need an autograd kernel in torch (`program/gradients.rs`); all others need none
+//! in Python.
 
 use std::collections::HashMap;
 
@@ -49,8 +50,8 @@ pub(super) enum What {
     Input(usize),
     /// An operation.
     Operation { name: String, args: Vec<Value>, results: Vec<HostTensor> },
-    /// A `Function`: its backward, its context, for each argument of `apply` whether it is a tensor, and whether gradients that do not
-    /// come are zeros to it.
+    /// A `Function`: its backward, its context, for each argument of `apply` whether it is a tensor, and whether missing gradients are
+    /// zeros to it.
     Function { back: i64, context: u64, slots: Vec<bool>, materialize: bool },
     /// An operator that has recorded itself.
     Operator(Box<Recording>),
@@ -70,7 +71,7 @@ pub(super) struct Node {
     pub(super) inputs: Vec<Option<Edge>>,
     pub(super) input_metas: Vec<Option<Meta>>,
     pub(super) results: Vec<Meta>,
-    /// Memory that its gradient reads, with how often that had been written.
+    /// Memory that its gradient reads, with the number of writes to it so far.
     pub(super) saved: Vec<(usize, u32)>,
 }
 
@@ -347,7 +348,7 @@ impl Tape {
         self.pending.len() as i64
     }
 
-    /// Exceptions have left all but so many.
+    /// Drops all `Function`s but the outer `depth`, which exceptions have left.
     pub(super) fn land(&mut self, depth: i64) {
         while self.pending.len() as i64 > depth
             && let Some(pending) = self.pending.pop()
@@ -425,7 +426,7 @@ impl Tape {
         Ok(Value::Bool(wanted))
     }
 
-    /// A `Function` begins: for each tensor whether a gradient of it is wanted, or nothing where none is.
+    /// Begins a `Function`. Gives for each tensor whether a gradient of it is wanted, or nothing where none is.
     fn begin_function(&mut self, slots: &[Value]) -> Answer<Value> {
         let tensors = tensors_of(slots);
         let edges = if self.is_live() { self.edges(&tensors)? } else { Vec::new() };
@@ -501,14 +502,14 @@ impl Tape {
         Ok(Value::List(made))
     }
 
-    /// Memory is written.
+    /// Notes that memory is written.
     fn write(&mut self, tensor: &HostTensor, is_recorded: bool) {
         let written = self.written.entry(memory_of(tensor)).or_default();
         written.any += 1;
         written.recorded += u32::from(is_recorded);
     }
 
-    /// A tensor that was written in place has another maker.
+    /// Gives a tensor that was written in place another maker.
     fn remake(&mut self, tensor: &HostTensor, edge: Option<Edge>) {
         let version = self.written.get(&memory_of(tensor)).copied().unwrap_or_default().recorded;
         if let Some(place) = (tensor.variable() as usize).checked_sub(1).and_then(|i| self.variables.get_mut(i)) {

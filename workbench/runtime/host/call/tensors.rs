@@ -48,7 +48,7 @@ impl CallState {
         Ok(Reply::Address(kept.as_ptr() as u64))
     }
 
-    /// Gives a handle back; with the last of a tensor that goes.
+    /// Gives a handle back; the tensor goes with its last handle.
     pub(super) fn release(&mut self, memory: &HostMemory, handle: i64) -> Reply {
         let Some(place) = usize::try_from(handle).ok().and_then(|h| h.checked_sub(1)) else { return Reply::Nothing };
         let Some(Some((_, holders))) = self.tensors.get_mut(place) else { return Reply::Nothing };

@@ -64,7 +64,7 @@ fn clipped(x: HostTensor, args: &mut Args<'_>) -> Answer<HostTensor> {
     for end in ends {
         let value = match args.next() {
             Value::None => Value::Int(end),
-            // Numbers are cut to integers beside integers.
+            // Parameters are truncated to integers where the elements are integers.
             Value::Float(v) if !dtype.is_float() => {
                 operand::checked(&Value::Float(v), DType::Int64)?;
                 Value::Int(v as i64)

@@ -158,7 +158,7 @@ fn logsumexp(args: &mut Args<'_>) -> Answer<Value> {
         _ => false,
     };
     if empty {
-        // The logarithm of nothing summed up.
+        // An empty sum has no maximum to shift by.
         let sum = call("sum", vec![x, dims, keep], args)?;
         let made = call("log", vec![sum], args)?;
         return call("to", vec![made, Value::DType(dtype)], args);
@@ -363,7 +363,8 @@ fn meshgrid(args: &mut Args<'_>) -> Answer<Value> {
     Ok(Value::List(out))
 }
 
-/// `conv1d` and `conv2d(input, weight, bias, stride, padding, dilation, groups)`: sums of products as they are defined.
+/// `conv1d` and `conv2d(input, weight, bias, stride, padding, dilation, groups)`: sums of products, by their
+/// definition.
 fn convolution(args: &mut Args<'_>) -> Answer<Value> {
     let dims = if args.name == "conv1d" { 1 } else { 2 };
     let (x, weight, bias) = (args.tensor()?, args.tensor()?, args.next());
@@ -414,7 +415,7 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
     }
     let batched =
         if unbatched { call("unsqueeze", vec![Value::Tensor(x), Value::Int(0)], args)? } else { Value::Tensor(x) };
-    // One dimension is two, the first of extent 1.
+    // One dimension is treated as two, the first of extent 1.
     let (batched, weight, steps) = if dims == 1 {
         let both = [batched, Value::Tensor(weight)].map(|t| call("unsqueeze", vec![t, Value::Int(2)], args));
         let [batched, weight] = both;

@@ -1,4 +1,4 @@
-//! The way back through a convolution.
+//! The backward of a convolution.
 
 use ndarray::{ArrayD, IxDyn};
 

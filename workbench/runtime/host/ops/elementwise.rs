@@ -21,7 +21,7 @@ type Unary = fn(f64) -> f64;
 /// The same function on doubles and on integers.
 type Both = (Unary, fn(i64) -> i64);
 
-/// Functions whose results are floats, whatever they are given.
+/// Functions whose results are floats for any operands.
 fn floating(name: &str) -> Option<Unary> {
     Some(match name {
         "exp" => f64::exp,
@@ -57,8 +57,8 @@ fn floating(name: &str) -> Option<Unary> {
     })
 }
 
-/// The derivative of the logarithm of the gamma function: its asymptotic series (Abramowitz and Stegun 6.3.18) from 10 on, where the
-/// recurrence (6.3.5) brings smaller ones; the reflection (6.3.7) below zero.
+/// The derivative of the logarithm of the gamma function: its asymptotic series (Abramowitz and Stegun 6.3.18) from 10 on; the
+/// recurrence (6.3.5) takes smaller arguments there, and the reflection (6.3.7) those below zero.
 fn digamma(x: f64) -> f64 {
     /// `B(2k) / 2k` of the Bernoulli numbers.
     const TERMS: [f64; 7] =
@@ -164,7 +164,7 @@ fn brought(value: &Value, dtype: DType, args: &Args<'_>) -> Answer<Wide> {
     Ok(if matches!(value, Value::Tensor(t) if t.dtype() == dtype) { a } else { a.brought(dtype) })
 }
 
-/// Two operands of one kind, computed with by doubles when that is floating-point.
+/// An operation on two operands of one kind; in doubles when that is floating-point.
 fn binary<F, I>(a: Wide, b: Wide, f: F, i: I) -> Answer<Wide>
 where
     F: Fn(f64, f64) -> f64,
@@ -176,8 +176,8 @@ where
     })
 }
 
-/// torch's floor division: from the remainder, so that a quotient just below an integer stays below it (`c10::div_floor_floating`).
-/// Each step is rounded to the type that is computed in.
+/// torch's floor division: computed from the remainder, so that a quotient just below an integer stays below it
+/// (`c10::div_floor_floating`). Each step is rounded to the type that is computed in.
 fn floor_quotient(a: f64, b: f64, step: fn(f64) -> f64) -> f64 {
     if b == 0.0 {
         return a / b;
@@ -241,17 +241,17 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     })
 }
 
-/// `x << by` as torch has it: by less than nothing, or by all the type's bits and more, is 0.
+/// `x << by` as in torch: 0 for a negative amount, or for one of all the type's bits or more.
 fn shifted_left(x: i64, by: i64, dtype: DType) -> i64 {
     let bits = 8 * dtype.size() as i64;
     if (0..bits).contains(&by) { x.wrapping_shl(by as u32) } else { 0 }
 }
 
-/// `x >> by` as torch has it: by less than nothing, or by all the type's bits and more, leaves the sign alone.
+/// `x >> by` as in torch: the sign alone for a negative amount, or for one of all the type's bits or more.
 fn shifted_right(x: i64, by: i64, dtype: DType) -> i64 {
     let bits = 8 * dtype.size() as i64;
     let is_unsigned = dtype.scalar().is_some_and(|s| !s.is_signed());
-    // Numbers of 64 bits without a sign are kept as others are.
+    // Unsigned numbers of 64 bits are kept in signed ones, as all are.
     match (is_unsigned, (0..bits).contains(&by)) {
         (true, true) => ((x as u64) >> by) as i64,
         (true, false) => 0,
@@ -283,7 +283,7 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
     let Some((f, i)) = keeping(args.name) else { return Ok(Value::None) };
     if x.dtype() == DType::Bool {
         match args.name {
-            // A power: of integers then.
+            // The square of a truth value is an integer, as any power of one is.
             "square" => return Wide::of(&x).tensor(DType::Int64, device).map(Value::Tensor),
             "sign" => {}
             name => return super::not_implemented(name, x.dtype()),
@@ -377,7 +377,7 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         },
         "maximum" => binary(a, b, |x, y| if x.is_nan() || x > y { x } else { y }, i64::max),
         "minimum" => binary(a, b, |x, y| if x.is_nan() || x < y { x } else { y }, i64::min),
-        // The other one where one is NaN.
+        // The result is the other one where one is NaN.
         "fmax" => binary(a, b, |x, y| if x.is_nan() || y > x { y } else { x }, i64::max),
         "fmin" => binary(a, b, |x, y| if x.is_nan() || y < x { y } else { x }, i64::min),
         "floor_divide" => binary(
@@ -425,7 +425,7 @@ fn factor(alpha: &Value, opposite: bool, dtype: DType) -> Answer<Option<Wide>> {
 fn integer_power(x: i64, y: i64) -> i64 {
     match (u32::try_from(y), x) {
         (Ok(y), x) => x.wrapping_pow(y),
-        // Large even powers of even numbers are 0 in every type; of odd ones they go around.
+        // Large powers of even numbers are 0 in every type; those of odd numbers wrap around.
         (Err(_), x) if y > 0 => {
             let (mut made, mut base, mut left) = (1i64, x, y);
             while left > 0 {
@@ -437,7 +437,7 @@ fn integer_power(x: i64, y: i64) -> i64 {
             }
             made
         }
-        // 1 and -1 are all whose inverses are integers.
+        // 1 and -1 are the only integers whose inverses are integers.
         (Err(_), 1) => 1,
         (Err(_), -1) => {
             if y % 2 == 0 {
@@ -546,7 +546,7 @@ fn clamp(args: &mut Args<'_>) -> Answer<Value> {
         Value::Tensor(_) => brought(value, dtype, args),
         value => operand::bound(value, dtype, is_low),
     };
-    // A bound that is no number keeps none.
+    // A bound that is NaN makes every number NaN.
     let mut made = brought(&x, dtype, args)?;
     if !matches!(low, Value::None) {
         let keep = |x: f64, y: f64| if y.is_nan() || x < y { y } else { x };
@@ -608,7 +608,7 @@ fn choose(args: &mut Args<'_>) -> Answer<Value> {
     let cond = args.tensor()?;
     let (x, y) = (args.next(), args.next());
     let (dtype, device) = (result_type(&[&x, &y]), cond.device());
-    // Numbers are converted with a check; not to 16 bits, where torch's are by way of `double`.
+    // Numbers are converted with a check, except to 16-bit types, where torch goes by way of `double`.
     let side = |value: &Value| match value {
         Value::Tensor(_) => brought(value, dtype, args),
         value if dtype.is_float() && dtype.size() == 2 => brought(value, dtype, args),

@@ -182,7 +182,7 @@ fn by_slices(args: &mut Args<'_>) -> Answer<Value> {
     let Some(source) = source else { return fail(format!("{name}(): there is nothing to put")) };
     let mut places = work::reserved(index.len());
     for i in sweep::counted(&index) {
-        // `index_fill` counts negative ones from the end.
+        // `index_fill` counts negative indices from the end.
         let i = if name == "index_fill" && *i < 0 { *i + extent as i64 } else { *i };
         if !(0..extent as i64).contains(&i) {
             return Err((
@@ -262,7 +262,7 @@ fn mask(args: &mut Args<'_>) -> Answer<HostTensor> {
     Ok(mask)
 }
 
-/// The value in a tensor's own type, where the mask is set.
+/// Puts the value, in the tensor's own type, where the mask is set.
 fn masked_fill(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (mask, value) = (mask(args)?, args.next());
@@ -316,7 +316,8 @@ fn nonzero(args: &mut Args<'_>) -> Answer<Value> {
     Wide::Int(made).tensor(DType::Int64, x.device()).map(Value::Tensor)
 }
 
-/// `unique(x, inverse, counts, consecutive)`: the distinct elements, sorted or in runs; for each element which it is; how many there are.
+/// `unique(x, inverse, counts, consecutive)`: the distinct elements, sorted or in runs; for each element the number of its distinct one;
+/// the counts.
 fn unique(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (wants_inverse, wants_counts) = (args.flag(false)?, args.flag(false)?);
@@ -329,7 +330,7 @@ fn unique(args: &mut Args<'_>) -> Answer<Value> {
             let order = if consecutive { work::collected(all.len(), 0..all.len()) } else { order(&all, false) };
             let mut values = work::reserved(all.len());
             for from in sweep::counted(order) {
-                // No two NaNs are the same.
+                // NaNs are distinct from one another.
                 if values.last() != Some(&all[from]) {
                     values.push(all[from]);
                     counts.push(0);
@@ -508,7 +509,7 @@ fn repeat_interleave(args: &mut Args<'_>) -> Answer<Value> {
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 
-/// `constant_pad_nd(pad, value)`: before and after, from the last dimension on; negative: cut.
+/// `constant_pad_nd(pad, value)`: the amounts before and after, from the last dimension on; a negative one cuts.
 fn pad(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let (pad, value) = (args.ints()?, args.next());

@@ -39,7 +39,7 @@ fn options(args: &mut Args<'_>) -> Answer<(Option<DType>, DeviceTag)> {
     }
 }
 
-/// A tensor that is filled as the factory's name says.
+/// A tensor filled according to the factory's name.
 fn filled(name: &str, dtype: DType, shape: &[i64], device: DeviceTag) -> Answer<HostTensor> {
     let made = HostTensor::new(dtype, shape, device, name != "empty")?;
     match name {
@@ -120,7 +120,7 @@ fn arange(args: &mut Args<'_>) -> Answer<HostTensor> {
         return super::not_implemented("arange_cpu", DType::Bool);
     }
     let n = match (&parts, dtype) {
-        // Doubles would round them.
+        // Doubles would round large integers.
         ([Value::Int(start), Value::Int(end), Value::Int(step)], None | Some(DType::Int64)) => {
             let (start, end, step) = (i128::from(*start), i128::from(*end), i128::from(*step));
             ((end - start + step - step.signum()) / step) as f64

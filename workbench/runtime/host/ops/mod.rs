@@ -27,10 +27,10 @@ use crate::back::Exception;
 use crate::runtime::DType;
 pub use wide::copied;
 
-/// Most bytes of a tensor or allocation: a size past it is a mistake.
+/// Most bytes of a tensor or allocation: a larger size is a mistake.
 pub const MAX_BYTES: usize = 1 << 40;
 
-/// Runs an operation; factories make tensors on `device` where nothing is said.
+/// Runs an operation; factories make tensors on `device` unless their options name one.
 ///
 /// # Errors
 /// The exception torch raises, with its words where people look for them.
@@ -96,7 +96,8 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
     if all < FEW {
         return Ok(());
     }
-    // The operands, the result, and the tensor that it becomes; orders beside that as many places and pairs to merge.
+    // The room is for the operands, the result, and the tensor that it becomes; sorting needs as many places, and pairs
+    // to merge, besides.
     let words = if matches!(name, "sort" | "argsort" | "topk" | "unique" | "median" | "kthvalue") { 7 } else { 3 };
     match usize::try_from(all).is_ok_and(|n| memory::has_elements::<u64>(n.saturating_mul(words))) {
         true => Ok(()),
@@ -129,7 +130,8 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
         run("fill_", vec![Value::Tensor(target.clone()), Value::Int(0)], device)?;
         return Ok(Value::Tensor(target.clone()));
     }
-    // A number beside the target is the first factor to torch, which is brought to the target's type; the second one may keep its precision.
+    // A number beside the target is the first factor to torch, which is brought to the target's type; the target, as the second one, may
+    // keep its precision.
     let mut args = args;
     if name == "mul" && matches!(args.get(1), Some(Value::Int(_) | Value::Float(_))) {
         args.swap(0, 1);

@@ -22,7 +22,7 @@ enum Rule {
     Precise,
     /// The common type, `float` for integers.
     Floating,
-    /// The last two together.
+    /// The last two rules together.
     PreciseFloating,
 }
 
@@ -80,7 +80,7 @@ pub fn opmath(dtype: DType) -> DType {
     if dtype.is_float() && dtype.size() == 2 { DType::Float32 } else { dtype }
 }
 
-/// A number without dimensions.
+/// The number of a value without dimensions.
 pub fn number(value: &Value) -> Option<Wide> {
     Some(match value {
         Value::Bool(b) => Wide::Int(ArrayD::from_elem(IxDyn(&[]), i64::from(*b))),
@@ -172,7 +172,8 @@ pub fn only<T: Copy + Default>(a: &ArrayD<T>) -> T {
     a.iter().next().copied().unwrap_or_default()
 }
 
-/// A bound of `clamp` in an element type: an integer past the type's end is that end where it bounds nothing.
+/// A bound of `clamp` in an element type: an integer beyond the type's range becomes the end of the range where it
+/// bounds nothing.
 ///
 /// # Errors
 /// `RuntimeError` for a bound that no number of the type keeps, and as [`checked`].

@@ -104,7 +104,8 @@ fn extremes(args: &mut Args<'_>) -> Answer<Value> {
     Ok(Value::List(vec![Value::Tensor(shaped(values, &x, x.dtype())?), Value::Tensor(places)]))
 }
 
-/// `searchsorted(sorted, values, right)`: how many of the last dimension are less than a value, or at most as large. NaN is past all.
+/// `searchsorted(sorted, values, right)`: for each value the number of elements of the last dimension that are less than it, or at
+/// most as large. NaN is past all.
 fn searched(args: &mut Args<'_>) -> Answer<Value> {
     let (sorted, values) = (args.tensor()?, args.tensor()?);
     let right = args.flag(false)?;

@@ -97,7 +97,7 @@ fn product_of_all(lane: &[f64]) -> f64 {
 fn reduce(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let over = args.next();
-    // `norm(p)` of everything, `var(unbiased)` as well.
+    // The forms `norm(p)` and `var(unbiased)` reduce all dimensions.
     let (over, p) = match (args.name, over) {
         ("norm", Value::Float(p)) => (Value::None, p),
         ("norm", Value::Int(p)) => (Value::None, p as f64),
@@ -173,7 +173,7 @@ fn reduce(args: &mut Args<'_>) -> Answer<Value> {
                     "norm" if p.is_infinite() && along(l).any(|v| v.is_nan()) => f64::NAN,
                     "norm" if p == f64::INFINITY => along(l).fold(0.0, |m: f64, v| m.max(v.abs())),
                     "norm" if p == f64::NEG_INFINITY => along(l).fold(f64::INFINITY, |m: f64, v| m.min(v.abs())),
-                    // Powers leave the type in which torch adds them up.
+                    // Powers may overflow the type in which torch adds them up, so each step is rounded to it.
                     "norm" => {
                         let step = operand::step(dtype);
                         let p = step(p);
@@ -297,7 +297,8 @@ fn softmax(args: &mut Args<'_>) -> Answer<Value> {
 /// Multiplications between two looks at the clock: some milliseconds.
 const PIECE: usize = 1 << 22;
 
-/// A product of two matrices, block by block: each is as wide as the second one, or a part of that where even a few rows are long.
+/// A product of two matrices, block by block: each is as wide as the second one, or a part of it where even a few rows are too
+/// long.
 fn blocks<T: LinalgScalar>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
     const ROWS: usize = 16;
     let ((m, k), n) = (a.dim(), b.ncols());
@@ -369,7 +370,7 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
         return super::not_implemented(args.name, dtype);
     }
     match (Wide::of(x), Wide::of(y)) {
-        // Integers go around.
+        // Integers wrap around.
         (Wide::Int(a), Wide::Int(b)) => {
             let around = |a: ArrayD<i64>| sweep::map(a.view(), Wrapping);
             let made = products(around(a), around(b), args, |a, b| blocks(a, b).into_dyn())?;

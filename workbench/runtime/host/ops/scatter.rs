@@ -135,7 +135,7 @@ fn scatter_reduce(args: &mut Args<'_>) -> Answer<Value> {
                     _ if *count == 0 => value,
                     "sum" | "mean" => $add(*place, value),
                     "prod" => $mul(*place, value),
-                    // A NaN stays once it is there.
+                    // A NaN stays in its place.
                     "amax" if value > *place || value != value => value,
                     "amin" if value < *place || value != value => value,
                     _ => *place,

@@ -84,7 +84,7 @@ fn view_strides(x: &HostTensor, shape: &[i64]) -> Option<Dims> {
     if x.numel() == 0 || x.is_contiguous() {
         return Some(super::super::array::contiguous_strides(shape));
     }
-    // Stretches of dimensions that lie one behind the other, from the last: each is divided among the new ones.
+    // Runs of dimensions that lie one behind the other, from the last, are each divided among the new ones.
     let mut strides: Dims = SmallVec::from_elem(0, shape.len());
     let mut to = shape.len();
     let mut from = x.dim();
@@ -370,7 +370,7 @@ fn to(args: &mut Args<'_>) -> Answer<HostTensor> {
     Ok(made)
 }
 
-/// Parts one behind the other along a dimension; `shape` is theirs, that dimension apart.
+/// Parts one behind the other along a dimension; `shape` is theirs, except in that dimension.
 fn joined(
     parts: &[HostTensor],
     at: usize,
@@ -531,8 +531,7 @@ fn parts(args: &mut Args<'_>) -> Answer<Value> {
     }
 }
 
-/// Views of these sizes, one behind the other. There may be as many as a view has elements, so none is made before the one in front of it is
-/// counted.
+/// Views of these sizes, one behind the other. There may be as many as a view has elements, so each is counted before the next is made.
 fn cut_up(args: &Args<'_>, x: &HostTensor, at: usize, sizes: impl ExactSizeIterator<Item = i64>) -> Value {
     let order: Vec<usize> = (0..x.dim()).filter(|i| args.name != "unbind" || *i != at).collect();
     let (count, mut from) = (sizes.len(), 0);

@@ -94,7 +94,7 @@ impl Subscript {
                     view = view.viewed(shape, strides, offset);
                     at += 1;
                 }
-                // A truth value as a tensor: one place of a dimension of its own, or none.
+                // A truth value as a tensor picks one place of a new dimension, or none.
                 (5, Some(Value::Tensor(t))) if is_mask(t) && t.dim() == 0 => {
                     let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
                     shape.insert(at, 1);
@@ -208,7 +208,7 @@ fn put(args: &mut Args<'_>) -> Answer<Value> {
     let value = args.next();
     let add = args.flag(false)?;
     let value = match value {
-        // One value below a mask fills it, whatever its type; others are of the target's.
+        // One value for a mask fills it, whatever its type; other values have the target's type.
         Value::Tensor(t) if t.dtype() == x.dtype() || subscript.picks.is_empty() => Wide::of(&t),
         Value::Tensor(t) if t.numel() == 1 && subscript.is_mask && !add => {
             operand::checked(&Value::Tensor(t.viewed(Dims::new(), Dims::new(), t.offset())), x.dtype())?

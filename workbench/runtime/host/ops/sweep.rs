@@ -1,4 +1,5 @@
-//! Sweeps over the elements of arrays: in pieces, counted, into memory that there is. What an operation does to all elements goes through here.
+//! Sweeps over the elements of arrays: in pieces, counted, into memory that was asked for. Loops of operations over all elements go through
+//! here.
 
 use std::mem::MaybeUninit;
 

@@ -10,7 +10,7 @@ use super::sweep::{self, Sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
-/// The same of elements of either kind.
+/// The same for elements of either kind.
 macro_rules! each {
     ($wide:expr, $a:ident => $made:expr) => {
         match $wide {
@@ -21,7 +21,7 @@ macro_rules! each {
 }
 pub(super) use each;
 
-/// Elements, computed with.
+/// Elements in the form that operations compute in.
 #[derive(Debug)]
 pub enum Wide {
     /// Elements of a floating-point type.

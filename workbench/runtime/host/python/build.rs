@@ -33,7 +33,7 @@ impl Python {
         }
     }
 
-    /// The next object of a format, 0 where one in it is NULL.
+    /// The next object of a format, 0 where one of its parts is NULL.
     fn built(
         &mut self,
         chars: &[char],

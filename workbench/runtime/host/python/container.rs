@@ -130,7 +130,7 @@ impl Python {
     pub(super) fn sort(&mut self, handle: i64) -> Answer<Value> {
         let Some(list) = self.list(handle)? else { return self.bad_call_number() };
         let mut items = list.clone();
-        // Runs of 1, 2, 4, .. elements are merged: NaN has no order, which the standard library's sort may panic at.
+        // Runs of 1, 2, 4, .. elements are merged: NaN has no order, at which the standard library's sort may panic.
         let mut run = 1;
         while run < items.len() {
             let mut merged = Vec::with_capacity(items.len());
@@ -264,7 +264,7 @@ impl Python {
         refuse_foreign(&self.entries[place])?;
         if let Object::Dict(dict) = &mut self.entries[place].object {
             match dict.places.get(&hashed).and_then(|i| dict.pairs.get_mut(*i)) {
-                // The key that was there first stays.
+                // The first key stays.
                 Some(Some((_, old))) => *old = value,
                 _ => {
                     dict.places.insert(hashed, dict.pairs.len());

@@ -41,7 +41,7 @@ impl Python {
         }
     }
 
-    /// The object of the notebook's that a handle stands for, if it is one.
+    /// The notebook's object that a handle stands for, if it is one.
     pub(super) fn foreign(&self, handle: i64) -> Answer<Option<Foreign>> {
         Ok(match self.get(handle)? {
             Object::Leaf(Value::Foreign(foreign)) => Some(foreign.clone()),
@@ -436,7 +436,7 @@ impl Python {
         self.import(&value, false).map(Value::Int)
     }
 
-    /// Ends a call that only wants shapes: values would be looked at.
+    /// Ends a call that only wants shapes, where values would be looked at.
     fn no_values(&mut self, what: &str) -> Answer<Value> {
         self.ends_call = true;
         Err((Exception::Runtime, needs_values(what)))
@@ -474,12 +474,12 @@ impl Python {
     }
 }
 
-/// `None`, where the number does not say that it failed.
+/// `None`, unless the number tells of a failure.
 fn nothing(number: Value) -> Value {
     if matches!(number, Value::Int(n) if n < 0) { NULL } else { Value::Int(NONE) }
 }
 
-/// The truth value of a number, where that does not say that it failed.
+/// The truth value of a number, unless that tells of a failure.
 fn truth_or_null(number: Value) -> Value {
     match number {
         Value::Int(n) if n >= 0 => Value::Int(truth(n != 0)),

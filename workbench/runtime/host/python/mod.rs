@@ -59,7 +59,7 @@ pub(super) struct Surroundings<'a> {
 /// The object that a handle stands for.
 #[derive(Debug)]
 enum Object {
-    /// Something that holds nothing.
+    /// A value that holds no other objects.
     Leaf(Value),
     List(Vec<i64>),
     Tuple(Vec<i64>),
@@ -100,9 +100,9 @@ enum Key {
     Text(String),
     Bytes(Vec<u8>),
     Tuple(Vec<Key>),
-    /// An object of the notebook's, which one.
+    /// An object of the notebook's, by its identity.
     Foreign(usize),
-    /// An object that is like no other.
+    /// An object that equals no other.
     Same(i64),
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Python {
     looked_at: Cell<usize>,
     call: i64,
     module: i64,
-    /// Tensors have no values.
+    /// True if only shapes are known: tensors have no values.
     knows_shapes_only: bool,
     /// True if the error that came out ends the call, whichever handler would catch it.
     pub ends_call: bool,
@@ -203,7 +203,7 @@ impl Python {
         self.add(Object::Dict(Dict::default())).map(Value::Int)
     }
 
-    /// Adds an object that holds nothing.
+    /// Adds an object that holds no others.
     fn leaf(&mut self, value: Value) -> Answer<Value> {
         self.import(&value, false).map(Value::Int)
     }
@@ -317,7 +317,7 @@ impl Python {
         Ok(Some((is_of(self.type_of(handle)?, kind as i64), TYPES[kind])))
     }
 
-    /// A list that may be changed; `None` where it is none.
+    /// A list that may be changed; `None` where the object is no list.
     fn list(&mut self, handle: i64) -> Answer<Option<&mut Vec<i64>>> {
         if !matches!(self.get(handle)?, Object::List(_)) {
             return Ok(None);
@@ -424,7 +424,7 @@ fn is_of(of: usize, kind: i64) -> bool {
     of as i64 == kind || (of == 1 && kind == 2) || kind == 15
 }
 
-/// An argument of the caller's is a copy here: a change would be lost.
+/// Refuses a change of an argument of the caller's, which is a copy here: the change would be lost.
 fn refuse_foreign(entry: &ObjectEntry) -> Answer<()> {
     if !entry.foreign {
         return Ok(());

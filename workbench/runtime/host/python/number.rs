@@ -148,7 +148,7 @@ impl Python {
                 "-" => x - y,
                 "*" => x * y,
                 _ if y == 0 => return self.null(Exception::ZeroDivision, "division by zero"),
-                // Rounded once while both are exact.
+                // The quotient is rounded once while both are exact.
                 _ if x.unsigned_abs() <= 1 << 53 && y.unsigned_abs() <= 1 << 53 => {
                     return self.leaf(Value::Float(x as f64 / y as f64));
                 }

@@ -1,7 +1,7 @@
 //! `PyArg_ParseTuple` and its kin: formats of arguments.
 //!
-//! The library says of each place that an argument goes to which type it has; a format that does not fit them ends the call, before anything is
-//! stored. What is stored comes back as a list, with none for a place that stays as it is.
+//! The library tells the type of each place that an argument goes to; a format that does not fit them ends the call before any value is stored.
+//! The values to store come back as a list, with `None` for a place that stays as it is.
 
 use super::super::array::Answer;
 use super::super::value::Value;
@@ -51,7 +51,7 @@ enum Refused {
 
 type Converted = Answer<Result<(), Refused>>;
 
-/// Arguments by name of a call of Python's.
+/// The arguments by name of a call from Python.
 struct OfCall<'a> {
     python: &'a Python,
     /// The dictionary, or NULL.
@@ -274,7 +274,7 @@ impl Python {
                 _ => None,
             })
             .collect();
-        // Everything is looked at before anything is stored.
+        // All places are checked before any value is stored.
         let mut rest = slots.as_slice();
         for unit in &format.units {
             skip(unit, &mut rest, &mut Vec::new())?;
@@ -424,7 +424,7 @@ impl Python {
             'l' => integer(self.as_int(argument, "long")?),
             'L' => integer(self.as_int(argument, "long long")?),
             'n' => {
-                // A float is refused as everywhere, rather than as `PyLong_AsSsize_t` does it.
+                // A float is refused with the message of the other formats, not with that of `PyLong_AsSsize_t`.
                 let is_int = self.type_name(argument)? == "int" || self.type_name(argument)? == "bool";
                 integer(self.as_int(argument, if is_int { "ssize_t" } else { "long" })?)
             }

@@ -107,7 +107,7 @@ fn wait_for_good<E>(
     wait(&|| module.tiers.are_settled())
 }
 
-/// Waits for the wide code that is queued for a program, whose turn has come where others are in front of it.
+/// Waits for the wide code that is queued for a program, and makes it out of turn where others are in front of it.
 fn wait_for_wide<E>(
     module: &Arc<CompiledModule>,
     wait: &mut impl FnMut(&dyn Fn() -> bool) -> Result<bool, E>,

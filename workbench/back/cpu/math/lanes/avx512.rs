@@ -1,11 +1,11 @@
-//! The operations on 16 lanes in AVX-512 registers: 32-bit lanes are one register, 64-bit lanes two, as the wide tier's C has them.
+//! The operations on 16 lanes in AVX-512 registers: 32-bit lanes are one register, 64-bit lanes two, as in the wide tier's C.
 
 use std::arch::x86_64::*;
 
 use super::{Lanes, Rare};
 
-/// Sixteen lanes. Who makes one runs on a processor with AVX-512F, and in a function that is compiled for it, else every operation is a
-/// call.
+/// Sixteen lanes. The maker of one runs on a processor with AVX-512F, and in a function compiled for it; otherwise every operation
+/// would be a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512(());
 
@@ -269,7 +269,7 @@ impl Lanes for Avx512 {
     }
 }
 
-/// The function of the mask's lanes.
+/// Calls a function for the lanes of a mask.
 #[cold]
 #[inline(never)]
 fn seldom<T: Copy>(mask: u16, f: impl Fn(T) -> T, x: &[T; 16], all: &mut [T; 16]) {

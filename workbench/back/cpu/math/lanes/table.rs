@@ -61,7 +61,7 @@ macro_rules! wide_entry {
     };
 }
 
-/// The functions of a type, by rows of a name, arguments and code, `[[code]]` where there is some.
+/// The functions of a type, by rows of a name, arguments and, where there is code, `[[code]]`.
 macro_rules! functions {
     ($table:ident $address:ident $ty:ident $lanes:ident, $sixteen:ident $all:ident $read:ident $keep:ident; $($variant:ident $args:tt $code:tt;)*) => {
         /// A function of numbers of this type; `None` where there is no code of this kind for it.
@@ -78,7 +78,8 @@ macro_rules! functions {
             }
         }
 
-        /// The address of the form for sixteen numbers, which come and go by address; none where this processor has no such vectors.
+        /// The address of the form for sixteen numbers, which come and go by address; `None` where this processor has no such
+        /// vectors.
         #[cfg(target_arch = "x86_64")]
         pub fn $sixteen(math: MathFn) -> Option<usize> {
             if !std::arch::is_x86_feature_detected!("avx512f") {

@@ -133,7 +133,7 @@ impl Fibers {
         Ok(())
     }
 
-    /// A thread has left the kernel: others may have waited for that.
+    /// Notes that a thread has left the kernel: others may have waited for that.
     pub(super) fn left(&mut self, launch: &Launch<'_>, t: usize) {
         let first = t / LANES * LANES;
         (first..first + LANES).for_each(|t| self.join_warp(launch, t));
@@ -167,7 +167,7 @@ impl Fibers {
         at.into_iter().for_each(|t| self.release(t, result));
     }
 
-    /// Lets a lane and those with it go on if all that its mask names are there.
+    /// Lets a lane, and the lanes that wait with it, go on if all that its mask names are there.
     fn join_warp(&mut self, launch: &Launch<'_>, t: usize) {
         let Some((op, mask, _)) = self.named(launch, t) else { return };
         let Joined::Collective(kind, size, signed) = op else { return };

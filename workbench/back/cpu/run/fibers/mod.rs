@@ -110,11 +110,11 @@ enum ThreadState {
 struct Thread {
     state: ThreadState,
     fiber: Option<Coroutine<i64, Pause, u32, Part>>,
-    /// The way back from it, once it has begun.
+    /// The way back from the fiber, once it has begun.
     way: *const Way,
     /// Its slots that can be found by address.
     frames: *const SlotFrame,
-    /// The number of its stack, and how far that goes.
+    /// The number of its stack, and the lowest address of that.
     stack: (usize, u64),
 }
 
@@ -137,7 +137,7 @@ impl Thread {
 enum Turn {
     /// The thread yielded; true if it made progress.
     Over(bool),
-    /// The thread is at fault.
+    /// The thread faults.
     Fault(Box<RawFault>),
     /// The launch is to stop; `None` where others tell why.
     Stop(Option<Box<RawFault>>),
@@ -297,7 +297,8 @@ impl Fibers {
             if let Turn::Stop(fault) = look(launch, ctx, t, site) {
                 return Turn::Stop(fault);
             }
-            // A thread that computes goes on: if all that recurse took turns, all their stacks would be in use at once.
+            // A thread that computes goes on: if recursive threads took turns, all their stacks would be in use at
+            // once.
             if launch.site(site).is_some_and(|site| matches!(site.kind, SiteKind::Poll { waits: true })) {
                 break result;
             }
@@ -322,7 +323,7 @@ impl Fibers {
                     None => Turn::Stop(None),
                 };
             }
-            // A loop of a function that is called has no budget from then on, so that it polls at the end of each round.
+            // A loop of a called function has no budget from then on, so that it polls at the end of each round.
             CoroutineResult::Yield(Pause::Poll(site) | Pause::Spin(site)) => {
                 (ThreadState::Spins(site, is_idle(site)), site)
             }

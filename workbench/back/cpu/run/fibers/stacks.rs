@@ -9,7 +9,7 @@ use memmap2::{MmapMut, MmapOptions};
 
 use crate::back::cpu::stack;
 
-/// Stack below the limit of generated code for the Rust that it calls, which polls and makes messages on the worker's own stack.
+/// Stack below the limit of generated code, for the Rust that it calls. Polls and messages run on the worker's own stack.
 const MARGIN: usize = 64 << 10;
 
 /// The unit of a stack's bounds.
@@ -48,7 +48,7 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Stacks for so many threads of code that takes so much of an ordinary one; `None` without memory.
+    /// Stacks for so many threads, of code that needs so many bytes of an ordinary one; `None` without memory.
     pub fn new(threads: usize, stack_need: usize) -> Option<Self> {
         let size = (stack_need.saturating_sub(stack::MARGIN) + MARGIN).next_multiple_of(PAGE);
         let bytes = size.checked_mul(threads)?;

@@ -16,7 +16,7 @@ pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
         "mul" => Reads::factors(of, 0),
         "addcmul" => Reads::factors(of, 1),
         "div" if !matches!(of.args.get(2), None | Some(Value::None)) => Reads::none(of),
-        // The divisor is read by both, the other by the divisor's own.
+        // Both derivatives read the divisor; the divisor's own reads the other operand.
         "div" if of.is_tensor(1) => Reads::tensors(of, |i| i + 1 == of.count() || of.needs(of.count() - 1)),
         "div" => Reads::none(of),
         "fmod" | "remainder" if !of.is_tensor(1) => Reads::none(of),
@@ -41,7 +41,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
         "pow" => power(step),
         "maximum" | "minimum" => larger(step),
         "clamp" | "clamp_min" | "clamp_max" => clamped(step),
-        // A number goes before a NaN, and equals share.
+        // A number wins over a NaN, and equal elements share the gradient.
         "fmax" | "fmin" => step.each(|i| {
             let sign = if step.name == "fmax" { "ge" } else { "le" };
             let (g, a, b) = (step.grad()?, step.arg(0), step.arg(1));
@@ -169,7 +169,7 @@ fn power(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     })
 }
 
-/// Ties are shared; where one is a NaN it comes to both.
+/// Ties share the gradient; where one is a NaN, both get it.
 fn larger(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     let sign = if matches!(step.name, "maximum" | "clamp_min") { "lt" } else { "gt" };
     step.each(|i| {
@@ -179,7 +179,7 @@ fn larger(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     })
 }
 
-/// Nothing goes back at a limit that is a number; one that is a tensor shares it.
+/// Nothing goes back at a limit that is a number; a limit that is a tensor shares the gradient.
 fn clamped(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     let (low, high) = match step.name {
         "clamp_max" => (Value::None, step.arg(1)),
@@ -268,7 +268,7 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
             "square" => scaled(&mul(&g()?, &x())?, 2.0)?,
             "deg2rad" => scaled(&g()?, PI / 180.0)?,
             "rad2deg" => scaled(&g()?, 180.0 / PI)?,
-            // A NaN lets it through.
+            // A NaN lets the gradient through.
             "relu" => dropped(&g()?, &binary("le", &y()?, &Value::Int(0))?)?,
             "relu6" => outside(step, 0.0, 6.0)?,
             "hardtanh" => outside(step, step.number(1, -1.0)?, step.number(2, 1.0)?)?,
@@ -334,7 +334,7 @@ fn exponential(step: &Step<'_>, alpha: f64, scale: f64, input_scale: f64) -> Ans
     op("where", vec![binary("le", &x, &Value::Int(0))?, below, scaled(&g, scale)?])
 }
 
-/// Nothing goes back from a limit on; a NaN lets it through.
+/// Nothing goes back at a limit or beyond; a NaN lets the gradient through.
 fn outside(step: &Step<'_>, low: f64, high: f64) -> Answer<Value> {
     let x = step.arg(0);
     let (below, above) = (binary("le", &x, &Value::Float(low))?, binary("ge", &x, &Value::Float(high))?);

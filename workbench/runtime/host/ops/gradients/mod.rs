@@ -104,8 +104,8 @@ pub fn backward(
     }
 }
 
-/// What the derivative of an operation reads where the gradients of some of its tensors are wanted: what stands beside the derivative, else
-/// every tensor and no result. `tensors` are all among the arguments, in order.
+/// The values that the derivative of an operation reads where the gradients of some of its tensors are wanted: those stated beside the
+/// derivative, else every tensor and no result. `tensors` are all among the arguments, in order.
 pub fn reads(name: &str, args: &[Value], tensors: &[&HostTensor], needs: &[bool]) -> Reads {
     let of = Operation { name, args, tensors, needs };
     let groups =
@@ -113,7 +113,7 @@ pub fn reads(name: &str, args: &[Value], tensors: &[&HostTensor], needs: &[bool]
     groups.into_iter().find_map(|group| group(&of)).unwrap_or_else(|| Reads::all(&of, Results::None))
 }
 
-/// An operation on its way back.
+/// A step of the backward pass: an operation, and the gradients of its results.
 #[derive(Clone, Copy)]
 struct Step<'a> {
     name: &'a str,

@@ -187,8 +187,8 @@ fn moved(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     Ok(gradients)
 }
 
-/// `embedding(weight, indices, padding_idx, scale_grad_by_freq)`: to the row that pads nothing comes, and of a row that is named often the
-/// mean where that is asked for.
+/// `embedding(weight, indices, padding_idx, scale_grad_by_freq)`: the padding row gets nothing, and a row that is named several times gets
+/// the mean where that is asked for.
 fn embedding(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
     let (rows, padding) = (step.tensor(0)?.shape()[0], step.number(2, -1.0)? as i64);
     let mut made = moved(step)?;

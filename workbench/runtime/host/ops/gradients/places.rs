@@ -1,4 +1,4 @@
-//! Gradients of views, by where their elements lie.
+//! Gradients of views, by the places of their elements.
 
 use super::{Answer, HostTensor, Value, op, reshaped, tensor};
 use crate::back::Exception;

@@ -50,7 +50,7 @@ impl Reads {
         Reads::new(of.each(|_| false), results)
     }
 
-    /// The tensors that `reads` tells of by their places, and no result.
+    /// The tensors at the places that `reads` selects, and no result.
     pub(super) fn tensors(of: &Operation<'_>, reads: impl Fn(usize) -> bool) -> Self {
         Reads::new(of.each(reads), Results::None)
     }

@@ -11,7 +11,7 @@ pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
         "softmax" | "log_softmax" => Reads::results(of, Results::All),
         "sum" | "mean" | "cumsum" => Reads::none(of),
         "sort" | "topk" | "cummax" | "cummin" => Reads::results(of, Results::Places),
-        // They give places beside values.
+        // The operation gives places beside values.
         "max" | "min" if matches!(of.args.get(1), Some(Value::Int(_))) => Reads::results(of, Results::Places),
         "norm" | "amax" | "amin" | "max" | "min" | "logsumexp" | "std" => Reads::all(of, Results::All),
         // The last tensor is added to the result of the others.
@@ -29,7 +29,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
         }),
         "var" | "std" => step.each(|_| spread_of_values(step).map(Some)),
         "norm" => step.each(|_| norm(step).map(Some)),
-        // Ties are shared.
+        // Ties share the gradient.
         "amax" | "amin" => step.each(|_| {
             let (g, _) = spread(step, step.grad()?)?;
             let (y, _) = spread(step, step.result()?)?;
@@ -92,7 +92,7 @@ fn axes(step: &Step<'_>) -> Answer<Vec<i64>> {
     Ok(all)
 }
 
-/// A tensor of the result's shape with the dimensions that were reduced, of extent 1; and how many elements were reduced to one.
+/// A tensor of the result's shape with the dimensions that were reduced, of extent 1; and the number of elements reduced to one.
 fn spread(step: &Step<'_>, a: Value) -> Answer<(Value, f64)> {
     let axes = axes(step)?;
     let x = step.tensor(0)?;
@@ -119,7 +119,7 @@ fn shared(step: &Step<'_>, g: &Value, is_it: &Value, axes: &[i64]) -> Answer<Val
     masked(&whole, is_it)
 }
 
-/// Back to the places along a dimension that the second result says.
+/// Puts the gradient back at the places along a dimension that the second result gives.
 fn picked(step: &Step<'_>, dim: i64, keeps: bool) -> Answer<Value> {
     let x = step.tensor(0)?;
     let Some(places) = step.results.get(1).cloned() else { return step.unknown("result") };
@@ -136,7 +136,7 @@ fn picked(step: &Step<'_>, dim: i64, keeps: bool) -> Answer<Value> {
     op("scatter_add", vec![zeros, Value::Int(dim), places, g])
 }
 
-/// `var` and `std`: the last argument says whether it is unbiased.
+/// `var` and `std`: the last argument is true for the unbiased form.
 fn spread_of_values(step: &Step<'_>) -> Answer<Value> {
     let (g, count) = spread(step, step.grad()?)?;
     let axes = ints(axes(step)?);
@@ -152,7 +152,7 @@ fn spread_of_values(step: &Step<'_>) -> Answer<Value> {
     masked_where(&over, &y)
 }
 
-/// Zero where `y` is.
+/// `a`, with zeros where `y` is zero.
 fn masked_where(a: &Value, y: &Value) -> Answer<Value> {
     let is_there = binary("ne", y, &Value::Int(0))?;
     let shape = tensor(a.clone())?;
@@ -161,7 +161,7 @@ fn masked_where(a: &Value, y: &Value) -> Answer<Value> {
 }
 
 fn norm(step: &Step<'_>) -> Answer<Value> {
-    // `norm(p)` of everything, or `norm(dims, keep, .., .., p)`.
+    // The norm is `norm(p)` of all elements, or `norm(dims, keep, .., .., p)`.
     let whole = step.args.len() <= 2;
     let p = if whole { step.number(1, 2.0)? } else { step.number(5, 2.0)? };
     let (g, y) = if whole {

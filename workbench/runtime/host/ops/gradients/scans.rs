@@ -1,4 +1,4 @@
-//! Derivatives of products along a dimension, where zeros are no numbers to divide by.
+//! Derivatives of products along a dimension, where zeros cannot be divided by.
 
 use super::reads::{Operation, Reads, Results};
 use super::{Answer, Made, Step, Value, binary, dropped, ints, masked, mul, op, reshaped, tensor, unary};
