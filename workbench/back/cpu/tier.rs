@@ -20,7 +20,7 @@ pub enum Tier {
     Fibers = 5,
 }
 
-/// The number of the default tier.
+/// The number of the tier that [`Tier::default`] gives.
 static DEFAULT_TIER: AtomicU8 = AtomicU8::new(Tier::Auto as u8);
 
 impl Default for Tier {

@@ -2,10 +2,10 @@
 //! functions at a time, [`ahead`] kernels of a text that is still being lowered, [`tiers`] better code in the background.
 //!
 //! # Which tier runs
-//! 1. *Soon*: at once, without value numbering and with registers handed out in one pass.
+//! 1. *Soon*: at once, without value numbering and with register allocation in one pass.
 //! 2. *Good*: from the same CLIF with everything, on a thread of its own. One store puts it in place. A launch that is estimated to take
 //!    milliseconds waits for it, and timing always does for what it launches. Functions that call themselves have one tier, because frames
-//! tell how deep they may go. Functions whose frames are too large in the first tier get good code at once.
+//!    tell how deep they may go. Functions whose frames are too large in the first tier get good code at once.
 //! 3. *Lanes*: for kernels whose launches have taken a while, 16 threads side by side by our own compiler
 //!    ([`wide`](crate::back::cpu::wide)).
 //! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that compiler's code of the same text takes the place of
