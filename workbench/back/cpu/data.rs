@@ -127,5 +127,6 @@ impl Globals {
     }
 }
 
-// SAFETY: what is in the cells is read and written through raw pointers only; kernels that race do so as their text says.
+// SAFETY: the contents of the cells are read and written through raw pointers only; kernels that race do so as their text
+// says.
 unsafe impl Sync for Globals {}

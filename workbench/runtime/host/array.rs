@@ -113,7 +113,7 @@ pub struct Storage {
     seen: Mutex<SmallVec<[Weak<HostMemory>; 1]>>,
 }
 
-// SAFETY: an address; who reads and writes what it points at is decided by the call that holds it.
+// SAFETY: the pointer is an address; the call that holds it decides which threads read and write there.
 unsafe impl Send for Storage {}
 // SAFETY: as above.
 unsafe impl Sync for Storage {}
@@ -168,7 +168,7 @@ impl Storage {
             owner: None,
             seen: Mutex::default(),
         });
-        // SAFETY: that many bytes are there, and nobody else's.
+        // SAFETY: that many bytes are there, and no other code has them.
         work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), bytes) }, if zeroed { 0 } else { POISON });
         Ok(made)
     }
@@ -297,7 +297,7 @@ impl Drop for Storage {
             && self.owner.is_none()
             && let Ok(layout) = Layout::from_size_align(self.bytes.max(1), ALIGN)
         {
-            // SAFETY: allocated in `new` with this layout.
+            // SAFETY: the memory was allocated in `new` with this layout.
             unsafe { alloc::dealloc(self.ptr, layout) };
         }
     }
@@ -370,7 +370,7 @@ impl HostTensor {
         // The first pages of a large tensor will do.
         let first = made.storage.bytes.min(HOLLOW_BYTES);
         if fill != Fill::Zeros {
-            // SAFETY: the storage is its own, nobody else has seen it, and so many bytes are there.
+            // SAFETY: the storage is its own, no other code has seen it, and so many bytes are there.
             let bytes = unsafe { std::slice::from_raw_parts_mut(made.storage.ptr, first) };
             for (i, element) in bytes.chunks_exact_mut(dtype.size()).enumerate() {
                 dtype.write(element, fill.number(i));

@@ -371,7 +371,8 @@ impl CallState {
     fn free_blocks(&mut self) {
         let blocks = self.blocks.drain().map(|(address, block)| (address, block.layout));
         for (address, layout) in blocks.chain(self.zombies.drain(..)) {
-            // SAFETY: allocated in `allocate` with this layout, and in the table, so not freed yet.
+            // SAFETY: the block was allocated in `allocate` with this layout, and is in the table, so it is not freed
+            // yet.
             unsafe { std::alloc::dealloc(address as *mut u8, layout) };
         }
     }
@@ -528,7 +529,7 @@ impl CallState {
                 Value::Text(text) => {
                     let reply = self.allocate(memory, text.len() as i64 + 1, Source::Heap)?;
                     if let Reply::Address(at) = reply {
-                        // SAFETY: just allocated, one byte more than the text.
+                        // SAFETY: the memory was just allocated, with one byte more than the text.
                         unsafe {
                             std::ptr::copy_nonoverlapping(text.as_ptr(), at as *mut u8, text.len());
                             *(at as *mut u8).add(text.len()) = 0;

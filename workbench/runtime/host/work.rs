@@ -56,7 +56,7 @@ pub fn ticks(count: usize) {
 fn look() {
     LEFT.set(PERIOD);
     let Some(ask) = ASK.get() else { return };
-    // SAFETY: `watched` keeps what it set there until it has set it back.
+    // SAFETY: `watched` keeps the function that it set there until it has set it back.
     if let Err(raised) = unsafe { ask.as_ref() }() {
         resume_unwind(Box::new(Stop::Raised(raised)));
     }
@@ -94,7 +94,7 @@ pub fn watched<R>(ask: &Ask<'_>, work: impl FnOnce() -> R) -> Result<R, Raised> 
             ASK.set(self.0);
         }
     }
-    // SAFETY: the lifetime alone differs; it is set back before this returns.
+    // SAFETY: only the lifetime differs; it is set back before this returns.
     let ask = unsafe { std::mem::transmute::<NonNull<Ask<'_>>, NonNull<Ask<'static>>>(NonNull::from(ask)) };
     let restore = Restore(ASK.replace(Some(ask)));
     let result = catch_unwind(AssertUnwindSafe(work));

@@ -469,7 +469,7 @@ pub fn site_word(site: Site) -> u64 {
 /// The site that a word stands for, among the numbered ones of a program or in kept code.
 pub fn site(numbered: &[Site], word: u64) -> Option<&Site> {
     if word >> 62 == ADDRESS >> 62 {
-        // SAFETY: made by `site_word`; what was leaked stays.
+        // SAFETY: the word was made by `site_word`, whose site is leaked and stays.
         return unsafe { ((word & !ADDRESS) as *const Site).as_ref() };
     }
     numbered.get(word as usize)

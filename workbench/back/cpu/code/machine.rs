@@ -117,7 +117,7 @@ impl Tiers {
         // The process is noted first: a thread that finds the job taken has to find by whom.
         self.taken_by.store(std::process::id(), Ordering::Release);
         let job = self.job.swap(std::ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: made by `Box::into_raw`, and whoever takes it out of the pointer is its only owner.
+        // SAFETY: the pointer was made by `Box::into_raw`, and only the thread that swaps it out owns it.
         (!job.is_null()).then(|| unsafe { Box::from_raw(job) })
     }
 

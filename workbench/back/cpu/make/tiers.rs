@@ -204,7 +204,7 @@ fn keep_queued(module: &Arc<CompiledModule>) {
 fn maker(makers: &'static AtomicPtr<Maker>) -> Option<&'static Maker> {
     let process = std::process::id();
     let old = makers.load(Ordering::Acquire);
-    // SAFETY: what was published is never freed.
+    // SAFETY: a published maker is never freed.
     if let Some(maker) = unsafe { old.as_ref() }
         && maker.process == process
     {
@@ -223,7 +223,7 @@ fn maker(makers: &'static AtomicPtr<Maker>) -> Option<&'static Maker> {
     thread.spawn(work_on).ok()?;
     let new = Box::into_raw(Box::new(Maker { process, queue, queued: AtomicU64::new(0), done, helpers }));
     match makers.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: published now, never freed.
+        // SAFETY: the maker is published now, and never freed.
         Ok(_) => unsafe { new.as_ref() },
         Err(winner) => {
             // SAFETY: `new` was never published, and its thread ends with its queue; `winner` was published, and is never freed.

@@ -21,7 +21,7 @@ pub fn has_estimate() -> bool {
 pub fn rsqrt(x: f32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if has_estimate() {
-        // SAFETY: the processor has what it is compiled for.
+        // SAFETY: the processor has the instructions that the function is compiled for.
         return unsafe { stepped(x) };
     }
     1.0 / x.sqrt()
@@ -31,7 +31,7 @@ pub fn rsqrt(x: f32) -> f32 {
 pub fn rsqrt_lanes(x: &[f32; 16], out: &mut [f32; 16]) {
     #[cfg(target_arch = "x86_64")]
     if has_estimate() {
-        // SAFETY: the processor has what it is compiled for.
+        // SAFETY: the processor has the instructions that the function is compiled for.
         unsafe { stepped_lanes(x, out) };
         return;
     }
@@ -46,7 +46,7 @@ fn stepped_lanes(x: &[f32; 16], out: &mut [f32; 16]) {
         _mm_set1_ps, _mm_storeu_ps,
     };
     for (x, out) in x.chunks_exact(4).zip(out.chunks_exact_mut(4)) {
-        // SAFETY: four numbers are there.
+        // SAFETY: the slice has four numbers.
         let x = unsafe { _mm_loadu_ps(x.as_ptr()) };
         let y = _mm_rsqrt14_ps(x);
         let t = _mm_mul_ps(x, y);

@@ -114,7 +114,7 @@ pub unsafe fn read_member(
         _ => return (0, NULL_DESC),
     };
     let mut bytes = [0; 8];
-    // SAFETY: the member lies inside of the struct.
+    // SAFETY: the member lies inside the struct.
     unsafe {
         std::ptr::copy_nonoverlapping(ptr.add(offset), bytes.as_mut_ptr(), size);
     }
@@ -141,7 +141,7 @@ fn hold_aligned(desc: &mut BufferDesc, size: u32) {
 pub fn anchor(buffer: &mut BufferDesc, unit: u32, host: Option<&dyn Host>) -> u64 {
     let host = host.filter(|_| buffer.base != 0 && !buffer.is_away());
     let Some(whole) = host.and_then(|host| host.memory().find(buffer.base, Side::Both)) else { return 0 };
-    // SAFETY: the host keeps all it ever had, and nobody changes it while its code waits for a launch.
+    // SAFETY: the host keeps every descriptor it ever had, and no thread changes it while host code waits for a launch.
     let whole = unsafe { *whole };
     let (before, size) = (buffer.base - whole.base, u64::from(unit));
     if !before.is_multiple_of(size) || !whole.base.is_multiple_of(size) {

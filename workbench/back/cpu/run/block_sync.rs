@@ -48,7 +48,7 @@ pub unsafe extern "C" fn mask(
         }
         x if x == MaskOp::If as u64 => {
             let other = other(number);
-            // SAFETY: a byte for each thread.
+            // SAFETY: the array has a byte for each thread.
             let cond = unsafe { slice::from_raw_parts(array, threads as usize) };
             for (w, conds) in cond.chunks(LANES).enumerate() {
                 let taken = conds.iter().enumerate().fold(0, |bits, (l, c)| bits | u32::from(*c != 0) << l);
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn mask(
         }
         x if x == MaskOp::Clear as u64 => *other(number) = [0; WARPS],
         x if x == MaskOp::Park as u64 => {
-            // SAFETY: a word for each thread.
+            // SAFETY: the array has a word for each thread.
             let notes = unsafe { slice::from_raw_parts_mut(array.cast::<u32>(), threads as usize) };
             let is_active = |t: usize| active[t / LANES] >> (t % LANES) & 1 != 0;
             notes.iter_mut().enumerate().filter(|(t, _)| is_active(*t)).for_each(|(_, note)| *note = site as u32);

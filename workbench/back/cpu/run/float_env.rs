@@ -68,14 +68,14 @@ fn read() -> Word {
     #[cfg(target_arch = "x86_64")]
     {
         let mut word = 0u32;
-        // SAFETY: stores MXCSR to the word pointed at.
+        // SAFETY: the instruction stores MXCSR to the word pointed at.
         unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags)) };
         word
     }
     #[cfg(target_arch = "aarch64")]
     {
         let word: u64;
-        // SAFETY: reads FPCR.
+        // SAFETY: the instruction reads FPCR.
         unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) word, options(nostack, nomem, preserves_flags)) };
         word
     }
@@ -108,7 +108,7 @@ mod tests {
             return;
         }
         let upper: u64;
-        // SAFETY: the processor has the instructions; what they change is told.
+        // SAFETY: the processor has the instructions; the registers they change are declared.
         unsafe {
             std::arch::asm!(
                 "vpcmpeqd xmm15, xmm15, xmm15",

@@ -138,19 +138,19 @@ type Views = [BufferDesc; 2];
 impl Lending {
     /// The whole of it.
     fn desc(&self) -> &BufferDesc {
-        // SAFETY: a box of the memory's, which changes under the lock's write side alone.
+        // SAFETY: the pointer is to a box of the memory's, which changes only under the lock's write side.
         unsafe { &(*self.views)[1] }
     }
 
     /// The descriptor for code of a side.
     fn view(&self, side: Side) -> *const BufferDesc {
         let place = self.views.cast::<BufferDesc>().cast_const();
-        // SAFETY: one of the two.
+        // SAFETY: the place is one of the two.
         unsafe { place.add(usize::from(side.sees(self.desc().side()))) }
     }
 
     fn set(&mut self, desc: BufferDesc) {
-        // SAFETY: a box of the memory's, whose lock is held.
+        // SAFETY: the pointer is to a box of the memory's, whose lock is held.
         unsafe { *self.views = [if desc.side() == Side::Both { desc } else { desc.away() }, desc] }
     }
 }
@@ -243,7 +243,7 @@ impl HostMemory {
             && let Some(lending) = state.live.remove(&base)
         {
             let gone = BufferDesc::new(base, 0, false, BufferDesc::meta(DescKind::Dangling, 0));
-            // SAFETY: a box of ours.
+            // SAFETY: the pointer is to a box of this memory's.
             unsafe { *lending.views = [gone, gone] };
         }
     }
@@ -275,7 +275,7 @@ impl HostMemory {
         // It has no name: slots are numbered in each image separately.
         let meta = BufferDesc::meta(DescKind::Host, u32::MAX);
         let away = BufferDesc { meta, ..*desc }.of(Side::Host).away();
-        // SAFETY: boxes of ours.
+        // SAFETY: the pointers are to boxes of this memory's.
         let same = |views: &*mut Views| unsafe { ((**views)[0].base, (**views)[0].len) == (away.base, away.len) };
         let views = match state.strays.iter().copied().find(same) {
             Some(views) => views,
@@ -340,7 +340,7 @@ impl Drop for HostMemory {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         for desc in state.all.drain(..) {
-            // SAFETY: made by `Box::into_raw` in `lend`, once each.
+            // SAFETY: each was made by `Box::into_raw` in `lend`, once.
             drop(unsafe { Box::from_raw(desc) });
         }
     }

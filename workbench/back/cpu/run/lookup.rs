@@ -43,7 +43,7 @@ impl Search {
         }
         let globals = outside.globals;
         if let Some(found) = self.among(outside.descs).or_else(|| self.among(&globals.descs)) {
-            // SAFETY: one of the two lists'.
+            // SAFETY: the descriptor is one of the two lists'.
             let (kind, index) = unsafe { (*found).kind() };
             let view = globals.view(index, outside.side).filter(|_| kind == DescKind::Global);
             return Some(view.map_or(found, std::ptr::from_ref));
@@ -55,9 +55,9 @@ impl Search {
     /// Searches the local variables of host code that waits for a launch.
     fn of_locals(&mut self, memory: &HostMemory, side: Side) -> Option<*const BufferDesc> {
         let frames = memory.frames.load(Ordering::Relaxed);
-        // SAFETY: they stay as long as the launch.
+        // SAFETY: the descriptors stay as long as the launch.
         let found = unsafe { self.in_frames(frames) }?;
-        // SAFETY: one of theirs.
+        // SAFETY: the descriptor is one of those of the frames.
         if side.sees(Side::Host) { Some(found) } else { Some(memory.stray(unsafe { &*found })) }
     }
 
@@ -81,7 +81,7 @@ impl Search {
     /// may lie next to one another: the end of one may be the beginning of another.
     fn of_host(&mut self, memory: &HostMemory, side: Side) -> Option<*const BufferDesc> {
         let mut holds = |desc: *const BufferDesc| {
-            // SAFETY: a static descriptor, or the host's, which keeps all it ever had.
+            // SAFETY: the descriptor is static, or the host's, which keeps every one it ever had.
             let (base, len) = unsafe { ((*desc).base, (*desc).len) };
             if self.addr - base >= len {
                 self.past_end = desc;
@@ -100,7 +100,7 @@ impl Search {
 pub unsafe fn lookup_outside(outside: &Outside<'_>, addr: u64) -> BufferDesc {
     let mut search = Search::new(addr);
     let found = search.outside(outside).unwrap_or(search.past_end);
-    // SAFETY: a static descriptor, one of `outside`'s, or the host's, which keeps all it ever had.
+    // SAFETY: the descriptor is static, one of `outside`'s, or the host's, which keeps every one it ever had.
     unsafe { *found }
 }
 
@@ -131,7 +131,7 @@ fn lookup_in(ctx: &Running, launch: &Launch<'_>, outside: &Outside<'_>, addr: u6
             return found;
         }
     }
-    // SAFETY: they are of activations that wait for this.
+    // SAFETY: the frames are of activations that wait for this.
     unsafe { search.in_frames(ctx.frames) }.unwrap_or(search.past_end)
 }
 
@@ -151,7 +151,7 @@ mod tests {
         let found = |addr: u64| {
             let mut search = Search::new(addr);
             let found = search.of_host(&memory, Side::Host).unwrap_or(search.past_end);
-            // SAFETY: descriptors of `memory`, and static ones.
+            // SAFETY: the descriptors are those of `memory`, and static ones.
             unsafe { (*found).base }
         };
         assert_eq!(found(text.base - 32), text.base - 32);

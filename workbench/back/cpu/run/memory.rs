@@ -83,7 +83,7 @@ impl SharedMemory {
         let spare = if bytes == 0 { 0 } else { SHARED_ALIGN / 16 };
         let mut storage = vec![0u128; bytes.div_ceil(16) + spare];
         let skipped = storage.as_ptr().addr().wrapping_neg() % SHARED_ALIGN / 16;
-        // SAFETY: within the storage, which has so much to spare.
+        // SAFETY: the place is within the storage, which has so much to spare.
         let base = if spare == 0 { 0 } else { unsafe { storage.as_mut_ptr().add(skipped) as u64 } };
         let mut descs = vec![DANGLING_DESC; if plan.placed.is_empty() { 0 } else { count }];
         let mut again = Vec::new();

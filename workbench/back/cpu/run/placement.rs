@@ -34,7 +34,7 @@ impl Helpers {
     /// Makes the running thread one of the helpers.
     #[cfg(target_os = "linux")]
     pub fn join(&self) {
-        // SAFETY: asks for a number.
+        // SAFETY: the call only returns a number.
         let id = unsafe { libc::gettid() };
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(id);
         // The next caller that wakes the helpers tells this one, too.
@@ -44,13 +44,13 @@ impl Helpers {
     /// Keeps the helpers off the processor of the running thread, which is about to wake them; they sleep.
     #[cfg(target_os = "linux")]
     pub fn keep_off_this_processor(&self) {
-        // SAFETY: asks for a number.
+        // SAFETY: the call only returns a number.
         let here = unsafe { libc::sched_getcpu() };
         if here < 0 || self.avoided.swap(here, Ordering::Relaxed) == here {
             return;
         }
-        // SAFETY: a set of bits, for which zeros are the empty set; the calls read and write no more than it, and a thread that has
-        // ended is an error that changes nothing.
+        // SAFETY: zeros are the empty set of bits. The calls read and write only the set, and for a thread that has ended they give
+        // an error and change nothing.
         unsafe {
             let mut allowed: libc::cpu_set_t = std::mem::zeroed();
             let size = size_of::<libc::cpu_set_t>();

@@ -84,7 +84,7 @@ impl Drop for Done {
 fn current() -> &'static Pool {
     let process = std::process::id();
     let old = POOL.load(Ordering::Acquire);
-    // SAFETY: what was published is never freed.
+    // SAFETY: a published pool is never freed.
     if let Some(pool) = unsafe { old.as_ref() }
         && pool.process == process
     {
@@ -104,7 +104,7 @@ fn current() -> &'static Pool {
         .ok();
     let new = Box::into_raw(Box::new(Pool { process, threads, pool, helpers, pending: Arc::default() }));
     match POOL.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: published now, never freed.
+        // SAFETY: the pool is published now, and never freed.
         Ok(_) => unsafe { &*new },
         Err(winner) => {
             // SAFETY: `new` was never published; `winner` was, by another thread of this process, and is never freed.

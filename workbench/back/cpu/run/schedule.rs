@@ -136,7 +136,7 @@ impl Launch<'_> {
                 state.running += 1;
                 helpers.busy.store(state.running, Ordering::Relaxed);
             }
-            // SAFETY: the launch is not closed, and `wait` lets it end only when nobody runs.
+            // SAFETY: the launch is not closed, and `wait` lets it end only when no helper runs.
             let launch = unsafe { &*(launch as *const Launch<'_>) };
             launch.work(Role::Helper);
             {

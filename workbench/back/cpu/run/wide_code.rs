@@ -48,7 +48,7 @@ impl WideCode {
 /// took 7 % of the time of a transpose.
 pub fn settle_stores() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of this architecture has it.
+    // SAFETY: every processor of this architecture has the instruction.
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }

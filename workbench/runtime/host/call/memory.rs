@@ -184,7 +184,7 @@ impl CallState {
         if ptr.is_null() {
             return Err(failed());
         }
-        // SAFETY: that many bytes are there, and nobody else's.
+        // SAFETY: that many bytes are there, and no other code has them.
         work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), layout.size()) }, crate::ir::POISON);
         self.blocks.insert(ptr as u64, Allocated { layout, size, source });
         memory.lend_allocated(source, ptr as u64, size as u64);
@@ -270,7 +270,7 @@ impl CallState {
             self.zombies.push((address, layout));
             return Ok(Reply::Nothing);
         }
-        // SAFETY: allocated in `allocate` with this layout, and out of the table now.
+        // SAFETY: the block was allocated in `allocate` with this layout, and is out of the table now.
         unsafe { std::alloc::dealloc(address as *mut u8, layout) };
         Ok(Reply::Nothing)
     }
@@ -345,7 +345,8 @@ impl CallState {
         let holds = |s: &&Arc<Storage>| (s.ptr() as u64..s.ptr() as u64 + s.bytes() as u64).contains(&at);
         let within = self.tensors.iter().flatten().map(|(t, _)| t.storage()).find(holds).cloned();
         self.has_blobs = true;
-        // SAFETY: blocks are freed at the end from now on, frames stay until then, and a tensor's storage is held.
+        // SAFETY: from now on blocks are freed only at the end of the call, frames stay until then, and a tensor's
+        // storage is held.
         let storage = unsafe { Storage::borrowed(lent.ptr, size, lent.writable, within) };
         let device = self.device;
         Ok(Value::Tensor(HostTensor::view(storage, DType::UInt8, [size as i64][..].into(), [1][..].into(), 0, device)))

@@ -50,7 +50,7 @@ sweep!(A a, B b, C c, E e);
 /// An array for results, to be filled; its dimensions lie in the order of another's of that shape.
 fn unfilled<T: Copy, U: Copy>(like: &ArrayViewD<'_, T>) -> ArrayD<MaybeUninit<U>> {
     let mut memory: Vec<MaybeUninit<U>> = reserved(like.len());
-    // SAFETY: so many are reserved, and they may hold anything.
+    // SAFETY: so many elements are reserved, and they may hold anything.
     unsafe { memory.set_len(like.len()) };
     let is_columns = !like.is_standard_layout() && like.t().is_standard_layout();
     let shape = like.raw_dim().set_f(is_columns);
@@ -61,7 +61,7 @@ fn unfilled<T: Copy, U: Copy>(like: &ArrayViewD<'_, T>) -> ArrayD<MaybeUninit<U>
 pub fn map<T: Copy, U: Copy>(a: ArrayViewD<'_, T>, f: impl Fn(T) -> U) -> ArrayD<U> {
     let mut made = unfilled(&a);
     Zip::from(&mut made).and(a).sweep(|(to, x)| _ = to.write(f(*x)));
-    // SAFETY: the sweep has filled all.
+    // SAFETY: the sweep has filled all elements.
     unsafe { made.assume_init() }
 }
 
@@ -79,7 +79,7 @@ pub fn zipped<T: Copy, V: Copy, U: Copy>(
 ) -> ArrayD<U> {
     let mut made = unfilled(&a);
     Zip::from(&mut made).and(a).and(b).sweep(|(to, x, y)| _ = to.write(f(*x, *y)));
-    // SAFETY: the sweep has filled all.
+    // SAFETY: the sweep has filled all elements.
     unsafe { made.assume_init() }
 }
 
@@ -115,13 +115,13 @@ pub fn flat<T: Copy>(a: ArrayViewD<'_, T>) -> Vec<T> {
 pub fn owned<T: Copy>(a: ArrayViewD<'_, T>) -> ArrayD<T> {
     let mut made = full_like_rows(&a);
     Zip::from(&mut made).and(a).sweep(|(to, x)| _ = to.write(*x));
-    // SAFETY: the sweep has filled all.
+    // SAFETY: the sweep has filled all elements.
     unsafe { made.assume_init() }
 }
 
 fn full_like_rows<T: Copy>(like: &ArrayViewD<'_, T>) -> ArrayD<MaybeUninit<T>> {
     let mut memory: Vec<MaybeUninit<T>> = reserved(like.len());
-    // SAFETY: so many are reserved, and they may hold anything.
+    // SAFETY: so many elements are reserved, and they may hold anything.
     unsafe { memory.set_len(like.len()) };
     ArrayD::from_shape_vec(like.raw_dim(), memory).expect("as many elements as the shape holds")
 }

@@ -278,7 +278,7 @@ impl Wide {
         /// # Safety
         /// The tensor's elements are of type `T`.
         unsafe fn put<T: Elem>(to: &HostTensor, shape: &[usize], strides: &[usize], values: &Wide) -> Option<()> {
-            // SAFETY: as in `view`; nobody else looks at the memory while an operation runs.
+            // SAFETY: as in `view`; no other code looks at the memory while an operation runs.
             let mut out = unsafe {
                 ndarray::ArrayViewMutD::<T>::from_shape_ptr(IxDyn(shape).strides(IxDyn(strides)), to.ptr().cast())
             };
@@ -322,7 +322,7 @@ pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTen
     let made = HostTensor::new(dtype, t.shape(), device, true)?;
     if t.numel() > 0 && t.dtype() == dtype && t.is_contiguous() {
         let bytes = t.numel() as usize * dtype.size();
-        // SAFETY: both are contiguous and hold as many bytes; the new one is nobody else's.
+        // SAFETY: both are contiguous and hold as many bytes; no other code has the new one.
         let (from, to) =
             unsafe { (std::slice::from_raw_parts(t.ptr(), bytes), std::slice::from_raw_parts_mut(made.ptr(), bytes)) };
         for (from, to) in from.chunks(work::PERIOD).zip(to.chunks_mut(work::PERIOD)) {

@@ -46,7 +46,7 @@ impl Python {
             (HostOp::PyBytes, [Value::Tensor(tensor)]) => {
                 let n = usize::try_from(tensor.numel()).unwrap_or(0);
                 let mut bytes = vec![0; n];
-                // SAFETY: a tensor of bytes in memory of the call, whose length was checked when it was made.
+                // SAFETY: the tensor holds bytes in memory of the call, and its length was checked when it was made.
                 unsafe { std::ptr::copy_nonoverlapping(tensor.ptr().cast_const(), bytes.as_mut_ptr(), n) };
                 self.leaf(Value::Bytes(bytes))
             }

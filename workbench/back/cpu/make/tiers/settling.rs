@@ -112,7 +112,7 @@ fn wait_for_wide<E>(
     module: &Arc<CompiledModule>,
     wait: &mut impl FnMut(&dyn Fn() -> bool) -> Result<bool, E>,
 ) -> Result<bool, E> {
-    // SAFETY: what was published is never freed.
+    // SAFETY: a published maker is never freed.
     let maker: Option<&Maker> = unsafe { WIDE_MAKER.load(Ordering::Acquire).as_ref() };
     let number = module.tiers.wide_due.load(Ordering::Relaxed);
     // The number is of another process, whose queue stayed there, or of none.

@@ -28,7 +28,7 @@ pub type Doubles = [__m128d; 8];
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn joined(x: &[__m128i; 4]) -> __m512i {
-    // SAFETY: these are there.
+    // SAFETY: the references are to live vectors.
     let [a, b, c, d] = x.each_ref().map(|part| unsafe { std::ptr::read_volatile(part) });
     let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
     _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(low, c), d)
@@ -38,7 +38,7 @@ pub fn joined(x: &[__m128i; 4]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn floats(x: &Floats) -> __m512 {
-    // SAFETY: bits are bits.
+    // SAFETY: vectors of floats and of integers are the same bits.
     _mm512_castsi512_ps(joined(unsafe { &*x.as_ptr().cast() }))
 }
 

@@ -50,7 +50,7 @@ macro_rules! wide_entry {
         #[target_feature(enable = "avx512f")]
         extern "C" fn sixteen($($arg: &$all,)+ out: &mut $all) {
             $(let $arg = avx512::$read($arg);)+
-            // SAFETY: so this function is compiled.
+            // SAFETY: this function is compiled for the same instructions.
             let lanes = &mut unsafe { Avx512::new() };
             avx512::$keep($code(lanes, $($arg),+), out);
         }

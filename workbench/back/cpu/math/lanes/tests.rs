@@ -171,7 +171,8 @@ macro_rules! check_sixteen {
             let y = &all[(k * 7 + 5) % (all.len() - 15)..][..16];
             let (x, y) = (Sixteen(x.try_into().expect("sixteen")), Sixteen(y.try_into().expect("sixteen")));
             let mut out = Sixteen([<$ty>::NAN; 16]);
-            // SAFETY: what is there takes as many lanes, by address, and this processor has its instructions.
+            // SAFETY: the function at the address takes as many lanes, by address, and this processor has its
+            // instructions.
             unsafe {
                 if math.arity() == 1 {
                     type One = extern "C" fn(&Sixteen<$ty>, &mut Sixteen<$ty>);

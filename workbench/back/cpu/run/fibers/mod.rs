@@ -286,7 +286,7 @@ impl Fibers {
                 empty.insert(Coroutine::with_stack(part, run))
             }
         };
-        // SAFETY: the worker's context.
+        // SAFETY: the context is the worker's.
         unsafe {
             ((*address).fiber, (*address).frames, (*address).stack_limit) =
                 (thread.way.cast(), thread.frames, thread.stack.1);
@@ -362,7 +362,7 @@ impl Fibers {
         let thread = &mut self.threads[t];
         if let Some(mut fiber) = thread.fiber.take() {
             if fiber.started() {
-                // SAFETY: generated code has nothing to drop, and neither has what it calls where that gives way.
+                // SAFETY: generated code has nothing to drop, and neither have the functions it calls that yield.
                 unsafe { fiber.force_reset() };
             }
             self.stacks.give_back(thread.stack.0);

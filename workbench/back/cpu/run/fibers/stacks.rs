@@ -28,7 +28,8 @@ pub struct Part {
     limit: StackPointer,
 }
 
-// SAFETY: generated code compares the stack pointer with a limit before it runs past it, and what it calls takes less than lies below.
+// SAFETY: generated code compares the stack pointer with a limit before it runs past it, and the functions it calls need less than
+// lies below.
 unsafe impl Stack for Part {
     fn base(&self) -> StackPointer {
         self.base
