@@ -74,7 +74,7 @@ impl Kernel {
         Ok(made)
     }
 
-    /// Checks that the variables of its program hold what the text says, which is what they begin with on a GPU.
+    /// Checks that the variables of its program hold the values of the text, with which they begin on a GPU.
     ///
     /// # Errors
     /// [`Error::Argument`] naming one that does not.

@@ -67,7 +67,8 @@ impl Symbol {
         self.data().bytes.len()
     }
 
-    /// Its contents, as bytes. On a GPU after every kernel that was queued; before the first launch what the text says.
+    /// Its contents, as bytes. On a GPU those after every kernel that was queued; before the first launch those of the
+    /// text.
     ///
     /// # Errors
     /// On a GPU: [`Error::DeviceUnavailable`] where it cannot be asked, [`Error::Fault`] for what a kernel that was queued did wrong.

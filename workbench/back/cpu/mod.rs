@@ -57,9 +57,9 @@ const MIN_TIMED_WORK: u64 = 20_000;
 pub struct Code(Arc<CompiledModule>);
 
 impl Code {
-    /// Compiles every kernel and host function of a valid module, and what they call. `__constant__` and `__device__` variables that `same`,
-    /// compiled from the same text, has are shared with it. A kernel made `ahead` is [`absent`] in the module and a part of the code. `None`
-    /// where one could not be made after all, or where functions that are [`known`] turn out to be needed with their bodies.
+    /// Compiles every kernel and host function of a valid module, and the functions they call. The `__constant__` and `__device__` variables
+    /// of `same`, compiled from the same text, are shared with it. A kernel made `ahead` is [`absent`] in the module and a part of the code.
+    /// `None` where one could not be made after all, or where functions that are [`known`] turn out to be needed with their bodies.
     ///
     /// # Errors
     /// Constructs the CPU does not run yet, a limit on code size or stack, as diagnostics.

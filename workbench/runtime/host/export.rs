@@ -1,4 +1,4 @@
-//! Exports: what a text offers to the notebook.
+//! Exports: the functions and entries that a text offers to the notebook.
 
 use std::sync::Arc;
 

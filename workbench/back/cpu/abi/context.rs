@@ -126,7 +126,7 @@ impl BufferDesc {
         (len + 1).saturating_sub(size)
     }
 
-    /// The word that says what a descriptor is.
+    /// The word that holds a descriptor's kind and index.
     pub const fn meta(kind: DescKind, index: u32) -> u64 {
         (kind as u64) << 32 | index as u64
     }

@@ -17,7 +17,7 @@ pub struct Site {
     pub span: Span,
     /// The event that can happen there.
     pub kind: SiteKind,
-    /// True if the site stands in a function of the library.
+    /// True if the site is in a function of the library.
     pub library: bool,
 }
 
@@ -101,7 +101,7 @@ pub enum SiteKind {
         format: usize,
         /// The promoted arguments.
         args: Vec<Type>,
-        /// True if the call stands in a host function, where `printf` gives the number of characters.
+        /// True if the call is in a host function, where `printf` gives the number of characters.
         host: bool,
     },
 }

@@ -236,7 +236,7 @@ fn name_callees(mut text: String, func: &Function) -> String {
     text
 }
 
-/// x86 keeps instruction fetches coherent with stores; other machines have to be told.
+/// x86 keeps instruction fetches coherent with stores; other machines need a flush.
 fn flush_instruction_cache(map: &Mmap) {
     #[cfg(target_arch = "aarch64")]
     {

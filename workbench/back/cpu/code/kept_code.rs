@@ -59,7 +59,7 @@ pub struct KeptFunction {
     calls: Vec<&'static KeptFunction>,
     /// The signatures of the functions that it, or a function it calls, calls through pointers.
     pub dispatches: Vec<u64>,
-    /// Its address, once somebody has taken it, and the signature of the functions of its type.
+    /// Its address, once it was taken, and the signature of the functions of its type.
     pointer: OnceLock<(u32, u64)>,
     /// True if it, a function it calls, or the run time for it, makes pointers out of integers.
     pub makes_pointers: bool,

@@ -51,7 +51,7 @@ pub struct Tiers {
     first: Machine,
     /// The good code, set once; `None` in it where there is nothing better than the first.
     good: OnceLock<Option<Machine>>,
-    /// The job, until somebody takes it. A pointer, so that no lock can be held while the process forks.
+    /// The job, until a thread takes it. It is in a pointer, so that no lock can be held while the process forks.
     job: AtomicPtr<Job>,
     /// The process that took the job.
     taken_by: AtomicU32,

@@ -191,7 +191,7 @@ impl<'f> Finder<'f> {
     pub(super) fn new(func: &'f Function) -> Self {
         let mut ops = vec![None; func.values.len()];
         let mut forwarded = vec![None; func.locals.len()];
-        // A local is forwarded when its only `Set` stands in the body's own list, ahead of every `Get`.
+        // A local is forwarded when its only `Set` is in the body's own list, ahead of every `Get`.
         let mut spoiled = vec![false; func.locals.len()];
         let top: BTreeSet<*const Stmt> = func.body.stmts.iter().map(std::ptr::from_ref).collect();
         walk(&func.body, |stmt, _, _| match stmt {

@@ -1,8 +1,8 @@
 //! The homes of the values, locals and slots of a kernel with splits: shared by a block's threads, computed anew by each thread in
 //! each region, kept in scratch while other threads run, or never leaving a region.
 //!
-//! A *shared* value is the same for all threads and cannot fault: it is computed once for the block, ahead of the region it stands
-//! in. So a shared local may be set only between regions, under uniform control (see [`uniformity`]).
+//! A *shared* value is the same for all threads and cannot fault: it is computed once for the block, ahead of the region it is in.
+//! So a shared local may be set only between regions, under uniform control (see [`uniformity`]).
 //!
 //! Scratch is a row of arrays, each with an element for each thread, at offsets known at compile time: as if a block had the
 //! most threads that it may have.

@@ -381,7 +381,7 @@ impl<'m> FuncLower<'_, 'm> {
         }
     }
 
-    /// True if a jump stands in a region, where it moves one thread.
+    /// True for a jump inside a region, where it moves one thread.
     pub(super) fn in_region(&self) -> bool {
         self.walk.as_ref().is_some_and(|w| w.tid.is_some())
     }

@@ -1,8 +1,8 @@
 //! Addresses of the functions that generated code calls: helpers of the run time, and one table of math functions.
 //!
 //! A function that is one instruction (rounding, square root, `fma`, minimum) is lowered in place and only listed here for
-//! completeness. The rest is the C library's, `libm`'s, or of [`math`](crate::back::cpu::math); `float` forms that have no `float`
-//! original round the `double` one.
+//! completeness. The rest is the C library's, `libm`'s, or of [`math`](crate::back::cpu::math); `float` forms without a `float`
+//! original round the result of the `double` one.
 
 use std::sync::OnceLock;
 

@@ -2,8 +2,8 @@
 //! group in a [`CompiledModule`] of its own. The program that the text becomes launches them from there.
 //!
 //! The front end takes half of the time that a text with host code needs, on one processor, and the kernels about as much of the rest. Code
-//! made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled as if
-//! nobody had tried, and reports its errors as usual.
+//! made ahead counts as long as it is what the finished module says; where it is not, or could not be made, the program is compiled from
+//! the start, and reports its errors as usual.
 //!
 //! Data has one place, read-only data included, as its addresses can be compared ([`Others`]), and an image of kernels looks addresses up
 //! in all data of the program. Kernels that may call by address (whose callees are known only at the end), texts with much data, programs

@@ -1,7 +1,7 @@
 //! The way from generated code to [`tick`](crate::back::cpu::run::tick::tick): a function that preserves every register, made once in a
 //! process.
 //!
-//! Polls stand in every loop, where many values are live. If calling one could change registers, the allocator would have to find each
+//! Polls are in every loop, where many values are live. If calling one could change registers, the allocator would have to find each
 //! live value another place around a call that is nearly never made.
 
 use std::sync::OnceLock;

@@ -191,8 +191,7 @@ fn keep_queued(module: &Arc<CompiledModule>) {
         return;
     }
     if !tiers.has_job() {
-        // The job was taken by the parent, whose thread is not here; or in this process, where it will be set all the
-        // same.
+        // The job was taken by the parent, whose thread is not here; or in this process, where its maker will set it.
         if !tiers.is_taken_by(process) {
             tiers.set_good(None);
         }

@@ -4,7 +4,7 @@
 //! Blocks are independent, and within a block the order is (round, row, thread), whatever the worker. A launch's fault is
 //! that of its lowest faulting block's lowest faulting thread, as if threads had run one after the other: after a fault
 //! every thread below it still runs to its end. A row can only be run as a whole, so the threads above the faulting one go
-//! on in that row's later rounds; they write to arrays that nobody may read after a fault.
+//! on in that row's later rounds; they write to arrays that may not be read after a fault.
 
 use super::launch::{Launch, Running};
 use super::pool;

@@ -118,8 +118,8 @@ impl Launch<'_> {
     /// Asks the pool for help, once.
     pub fn call_helpers(&self) {
         let left = self.blocks.saturating_sub(self.next.load(Ordering::Relaxed));
-        // The flag is read before it is written: every poll comes by here, and a locked instruction waits until all stores past the cache
-        // are in memory, which took 7 % of a stencil's time.
+        // The flag is read before it is written: every poll reads it, and a locked instruction waits until all stores past the cache are
+        // in memory, which took 7 % of a stencil's time.
         let helped = || self.helped.load(Ordering::Relaxed) || self.helped.swap(true, Ordering::Relaxed);
         let Some(helpers) = &self.helpers else { return };
         if left == 0 || helped() {

@@ -71,7 +71,7 @@ impl<'p> Call<'p> {
             _ => None,
         };
         let variables = &tape.variables;
-        // An argument that was told to require grad is no other than it was.
+        // An argument that was set to require grad counts as unchanged.
         let is_leaf = |edge: &Option<Edge>| edge.is_some_and(|(node, _)| matches!(tape.nodes[node].what, What::Leaf));
         let is_other = |v: &Variable, i: usize| is_input(&v.edge) != Some(i) && v.edge.is_some() && !is_leaf(&v.edge);
         let changed = |v: &Variable| v.input.filter(|i| is_other(v, *i));

@@ -61,7 +61,7 @@ pub(super) enum What {
     Region { whole: ElementPlaces, part: ElementPlaces },
     /// A view of a tensor that was written after the view was made.
     Part { whole: ElementPlaces, part: ElementPlaces },
-    /// A tensor that was told to require grad: its gradient is not asked for.
+    /// A tensor that was set to require grad: its gradient is not asked for.
     Leaf,
 }
 

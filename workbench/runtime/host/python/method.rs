@@ -396,7 +396,7 @@ impl Python {
         self.import(&value, false).map(|handle| Some(Value::Int(handle)))
     }
 
-    /// Calls a method of a tensor: the operation of its name, except those that tell what the tensor is.
+    /// Calls a method of a tensor: the operation of its name, except those that tell properties of the tensor.
     fn tensor_method(
         &mut self,
         handle: i64,

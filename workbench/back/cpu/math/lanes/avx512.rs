@@ -24,7 +24,8 @@ pub type Floats = [__m128; 4];
 pub type Doubles = [__m128d; 8];
 
 /// Four vectors of 128 bits that were stored a moment ago, as one. They are read one by one: a single wide load, which the
-/// compiler would choose if it saw that nobody else may look, would have to wait until the stores have reached the cache.
+/// compiler would choose if it saw that no other thread may look, would have to wait until the stores have reached the
+/// cache.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn joined(x: &[__m128i; 4]) -> __m512i {

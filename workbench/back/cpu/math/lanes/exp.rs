@@ -25,7 +25,7 @@ pub(super) fn nearest<B: Lanes>(b: &mut B, x: B::F, by: f32) -> B::F {
     b.sub(sum, rounder)
 }
 
-/// `x - n * (high + low)`, where the first product cancels all but what a `float` holds.
+/// `x - n * (high + low)`, where the first product cancels all digits but those that a `float` holds.
 #[inline(always)]
 pub(super) fn rest<B: Lanes>(b: &mut B, x: B::F, n: B::F, high: f32, low: f32) -> B::F {
     let (high, low) = (b.f(-high), b.f(-low));

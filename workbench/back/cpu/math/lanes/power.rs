@@ -14,7 +14,7 @@ pub fn pow<B: Lanes>(b: &mut B, x: B::F, y: B::F) -> B::F {
     let a = b.abs(x);
     let (e, m) = b.split(a);
     let f = b.sub(m, one);
-    // A `y` past the bound saturates all the same, and infinity times zero does not arise.
+    // A `y` past the bound saturates anyway, and infinity times zero does not arise.
     let factor = clamp(b, y, -1e10, 1e10);
     let (e, f, factor) = (b.widen(e), b.widen(f), b.widen(factor));
     // The logarithm of the mantissa is 2 artanh(s), s = f / (2 + f).

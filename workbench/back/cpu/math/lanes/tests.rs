@@ -162,8 +162,8 @@ fn doubles() {
 #[repr(align(64))]
 struct Sixteen<T>([T; 16]);
 
-/// Checks that sixteen numbers at a time are the same bits as one at a time, but for what a NaN is; pairs are made of numbers far apart
-/// in the list.
+/// Checks that sixteen numbers at a time are the same bits as one at a time, but for the bits of a NaN; pairs are made of numbers far
+/// apart in the list.
 macro_rules! check_sixteen {
     ($ty:ty, $all:expr, $math:expr, $address:expr, $one:path) => {{
         let (math, all): (MathFn, &[$ty]) = ($math, $all);

@@ -78,7 +78,7 @@ pub fn pow<B: Lanes>(b: &mut B, x: B::D, y: B::D) -> B::D {
     let (zero, one, half) = (b.d(0.0), b.d(1.0), b.d(0.5));
     let a = b.dabs(x);
     let (log, log_low) = log2_sum(b, a);
-    // A `y` past the bound saturates all the same, and infinity times zero does not arise.
+    // A `y` past the bound saturates anyway, and infinity times zero does not arise.
     let factor = dclamp(b, y, -1e20, 1e20);
     let w = b.dmul(factor, log);
     let minus = b.dneg(w);
