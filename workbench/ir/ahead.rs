@@ -2,8 +2,8 @@
 
 use super::{FuncId, Module};
 
-/// Who takes kernels as soon as they are whole. What is taken is a promise of the front end's that can be held against the module in the
-/// end: the functions and the tables as far as they go will be in it as they are now, or the text does not compile.
+/// A receiver of kernels as soon as they are complete. The front end promises that the module it ends with holds the functions and tables
+/// it has handed over unchanged, or else that the text does not compile.
 pub trait Ahead {
     /// The text is read again from its beginning: what was taken is forgotten.
     fn restart(&self);

@@ -1,9 +1,9 @@
-//! What threads do to memory in one step, and what they compute together.
+//! Operations that threads do to memory in one step, and those that they compute together.
 
 use super::words::words;
 
 words! {
-    /// What an atomic computes from what memory holds and its operand; the result is what memory held.
+    /// The operation of an atomic on the value in memory and its operand; the result is the value that memory held before.
     AtomicOp {
         /// The sum; integers and floats.
         Add "add",
@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// Where a shuffle reads from.
+/// The lane that a shuffle reads from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shuffle {
     /// The lane given.
@@ -43,7 +43,7 @@ pub enum Shuffle {
     Xor,
 }
 
-/// What a warp reduction computes.
+/// The operation of a warp reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
     /// The sum, modulo 2^32.
@@ -60,7 +60,7 @@ pub enum ReduceOp {
     Xor,
 }
 
-/// What threads compute together; the operands are those of CUDA's function, `mask` a `u32`, `pred` a `Bool`.
+/// An operation that threads compute together; the operands are those of CUDA's function, `mask` a `u32`, `pred` a `Bool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collective {
     /// `__syncthreads_count(pred)`: a barrier; how many threads' predicates hold, an `i32`.
@@ -93,12 +93,12 @@ pub enum Collective {
 }
 
 impl Collective {
-    /// Whether it joins the whole block, rather than a warp.
+    /// True if it joins the whole block, rather than a warp.
     pub fn is_block(self) -> bool {
         matches!(self, Collective::SyncCount | Collective::SyncAnd | Collective::SyncOr)
     }
 
-    /// How many operands it takes.
+    /// The number of operands it takes.
     pub fn arity(self) -> usize {
         match self {
             Collective::ActiveMask => 0,

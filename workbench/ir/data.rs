@@ -57,7 +57,7 @@ pub struct GlobalData {
     pub align: u32,
     /// The scalar its elements are, when all are the same.
     pub elem: Option<Scalar>,
-    /// Who may change it.
+    /// The memory space, which says who may change it.
     pub space: Space,
 }
 

@@ -1,4 +1,4 @@
-//! What the elements of memory are: scalars, or the 16-bit floats that code computes with as structs of their bits.
+//! Elements of memory: scalars, or the 16-bit floats that code computes with as structs of their bits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::Scalar;
 /// An element type of arrays and variables. No value has a 16-bit float's type: an access reads its bits as `u16`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Elem {
-    /// What a value can be.
+    /// Any scalar: a type that values have.
     Scalar(Scalar),
     /// IEEE binary16: `__half`, alone or in vectors.
     F16,
@@ -50,7 +50,7 @@ impl Elem {
         }
     }
 
-    /// What its bits are read as: itself, or `u16`.
+    /// The scalar that its bits are read as: itself, or `u16`.
     pub fn bits(self) -> Scalar {
         match self {
             Elem::Scalar(s) => s,

@@ -98,7 +98,7 @@ fn integers(op: BinaryOp, s: Scalar, x: i64, amount_ty: Scalar, y: i64) -> Optio
     int(s, bits)
 }
 
-/// Whether `x / y` does not fault.
+/// True if `x / y` does not fault.
 fn divides(s: Scalar, x: i64, y: i64) -> bool {
     let min = extend(s, 1i64.wrapping_shl(s.bits() - 1));
     y != 0 && !(s.is_signed() && y == -1 && x == min)

@@ -81,18 +81,18 @@ impl Conversion {
         }
     }
 
-    /// How many `int` arguments its `*`s take, before the converted one.
+    /// The number of `int` arguments that its `*`s take, before the converted one.
     pub fn stars(&self) -> usize {
         usize::from(self.width == Some(Count::Star)) + usize::from(self.precision == Some(Count::Star))
     }
 
-    /// Whether the converted argument is read as signed (`d`, `i`).
+    /// True if the converted argument is read as signed (`d`, `i`).
     pub fn is_signed(&self) -> bool {
         matches!(self.letter, 'd' | 'i')
     }
 }
 
-/// What went wrong in a format, and where.
+/// An error in a format, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
     /// Byte offset in the format.

@@ -2,12 +2,12 @@
 //! The library names one by `__wb_host_op("name")`, which is its number, and runs it by `__wb_run_op(number, n)` on the last `n` values of
 //! the stack. A name that is in no row is an error of the front end, so the run time is never asked for one that it does not know.
 
-/// What runs an operation.
+/// The part of the run time that runs an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chapter {
     /// Registered operators.
     Operator,
-    /// What a text registers.
+    /// Registrations that a text makes.
     Registration,
     /// Texts, numbers and values.
     Value,
@@ -15,9 +15,9 @@ pub enum Chapter {
     Time,
     /// Launches that could not begin, and errors of CUDA's.
     Refusal,
-    /// What stays with the program.
+    /// Data that stays with the program.
     Note,
-    /// What gradients are recorded of.
+    /// Recording of gradients.
     Tape,
     /// AWS Neuron's dialect.
     Neuron,
@@ -39,7 +39,7 @@ pub enum Chapter {
     PythonDict,
 }
 
-/// What an operation takes at a place.
+/// The operand that an operation takes at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// Any value.
@@ -78,12 +78,12 @@ macro_rules! host_ops {
                 match self { $($(HostOp::$variant => stringify!($name),)*)* }
             }
 
-            /// What runs it.
+            /// The chapter that runs it.
             pub fn chapter(self) -> Chapter {
                 match self { $($(HostOp::$variant)|* => Chapter::$chapter,)* }
             }
 
-            /// What it takes.
+            /// The operands it takes.
             pub fn operands(self) -> &'static [Operand] {
                 match self { $($(HostOp::$variant => &[$(Operand::$operand,)*],)*)* }
             }
@@ -149,7 +149,7 @@ host_ops! {
         Noted noted(Text, Text);
     }
     Tape {
-        /// Whether gradients are recorded.
+        /// True if gradients are recorded.
         GradMode grad_mode();
         /// Says so; gives what was said before.
         SetGradMode set_grad_mode(Bool);
@@ -159,7 +159,7 @@ host_ops! {
         Detach detach(Tensor);
         /// The same, in place.
         DetachInPlace detach_(Tensor);
-        /// Whether a tensor requires grad.
+        /// True if a tensor requires grad.
         RequiresGrad requires_grad(Tensor);
         /// Says so.
         SetRequiresGrad set_requires_grad(Tensor, Bool);
@@ -187,7 +187,7 @@ host_ops! {
         SetCoherence set_coherence(Tensor, Int);
         /// The number of the core that runs the call.
         Core core();
-        /// How many there are.
+        /// The number of cores.
         Cores cores();
         /// `get_dst_tensor()`
         Destination destination();
@@ -245,7 +245,7 @@ host_ops! {
         PyTypeKeep py_type_keep(Int, Int);
         /// The name of an object's type.
         PyClassName py_class_name(Int);
-        /// Whether an object is of a type.
+        /// True if an object is of a type.
         PyIs py_is(Int, Int);
         /// `PyObject_IsInstance(..)`
         PyIsInstance py_is_instance(Int, Int);
@@ -301,7 +301,7 @@ host_ops! {
         PyCompareText py_compare_text(Int, Text);
     }
     PythonSequence {
-        /// How many elements an object of a type (-1: any) has.
+        /// The number of elements of an object of a type (-1: any).
         PySize py_size(Int, Int);
         /// A container of a type with so many places.
         PyNew py_new(Int, Int);

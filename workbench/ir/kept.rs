@@ -5,12 +5,12 @@ use std::fmt;
 
 use super::Function;
 
-/// What a function of the library is: a hash of where it is declared and of its template arguments. It is the same function in every text
-/// of a process.
+/// The identity of a function of the library: a hash of its place of declaration and of its template arguments. Functions of one identity
+/// are the same function in every text of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity(pub u64, pub u64);
 
-/// What a back end made of a function, which it alone can read.
+/// The code that a back end has made of a function, in a form that it alone can read.
 #[derive(Clone, Copy)]
 pub struct KeptHandle(pub &'static (dyn Any + Send + Sync));
 
@@ -26,7 +26,7 @@ impl fmt::Debug for KeptHandle {
     }
 }
 
-/// What is known of a function of the library from before.
+/// A function of the library as an earlier text has left it.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownFunction {
     /// It was made.

@@ -1,4 +1,5 @@
-//! What a struct that a launch takes by value holds, and where: the IR itself sees bytes, this tells the host how to fill them.
+//! Layouts of structs that a launch takes by value: their members and offsets. The IR itself sees bytes; a layout tells the host how to
+//! fill them.
 
 use super::{Elem, Scalar};
 
@@ -20,39 +21,39 @@ pub struct Member {
     pub name: String,
     /// In bytes from the start of the struct.
     pub offset: u32,
-    /// What it is.
+    /// The member's type.
     pub ty: MemberType,
 }
 
-/// Which bits of memory a bit-field takes.
+/// The bits of memory that a bit-field takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
     /// The lowest one, counted from the byte where the field stands: 0 to 7.
     pub first: u32,
-    /// How many.
+    /// The number of bits.
     pub width: u32,
-    /// Whether the number in them has no sign although its type has one: an enum's, where its type is not fixed and none of its
-    /// constants is negative.
+    /// True if the number in them has no sign although its type has one: that of an enum whose underlying type is not fixed and that has no
+    /// negative constant.
     pub unsigned: bool,
 }
 
 impl Bits {
-    /// How many bytes hold them.
+    /// The number of bytes that hold them.
     pub fn bytes(self) -> u32 {
         (self.first + self.width).div_ceil(8)
     }
 }
 
-/// What a member is.
+/// The type of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberType {
     /// A number: a scalar, or a 16-bit float.
     Scalar(Elem),
     /// A pointer.
     Pointer {
-        /// What it points at; `None` for `void*`, pointers to pointers and to structs of several types.
+        /// The type it points at; `None` for `void*`, pointers to pointers and to structs of several types.
         elem: Option<Elem>,
-        /// Whether that is const.
+        /// True if it points at const.
         is_const: bool,
     },
     /// So many of one type in a row.
@@ -96,13 +97,13 @@ impl MemberType {
 pub struct Accessor {
     /// The element type; `None` where it is none of the IR's.
     pub elem: Option<Elem>,
-    /// Whether the elements are only read.
+    /// True if the elements are only read.
     pub is_const: bool,
-    /// How many extents.
+    /// The number of extents.
     pub rank: u32,
     /// The type of extents and strides.
     pub index: Scalar,
-    /// Where the pointer, the extents and the strides are.
+    /// The offsets of the pointer, the extents and the strides.
     pub offsets: [u32; 3],
 }
 
@@ -121,8 +122,8 @@ impl StructLayout {
         Some(Accessor { elem: *elem, is_const: *is_const, rank: *rank, index, offsets })
     }
 
-    /// What a user calls the pointer at so many bytes from the start of a struct they call `path`: `p.rows[1]`; an accessor is its
-    /// data. `None` where there is no pointer.
+    /// The user's expression for the pointer at `offset` bytes from the start of a struct that they call `path`: `p.rows[1]`; an accessor
+    /// is its data. `None` where there is no pointer.
     pub fn pointer_at(&self, path: &str, offset: u32) -> Option<String> {
         if self.accessor().is_some_and(|accessor| accessor.offsets[0] == offset) {
             return Some(path.to_owned());
@@ -140,7 +141,7 @@ impl StructLayout {
         }
     }
 
-    /// What to say of a member that there is not.
+    /// The message about a member that does not exist.
     pub fn no_member(&self, path: &str, name: &str) -> String {
         let known: Vec<String> = self.members.iter().map(|m| format!("`{}`", m.name)).collect();
         format!("`{path}` has no member `{name}`; it has {}", known.join(", "))

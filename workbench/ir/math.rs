@@ -127,7 +127,7 @@ macro_rules! functions {
             /// Every function.
             pub const ALL: &'static [MathFn] = &[$(MathFn::$variant,)*];
 
-            /// How many arguments it takes.
+            /// The number of arguments it takes.
             pub fn arity(self) -> usize {
                 match self { $(MathFn::$variant => [$(stringify!($arg)),+].len(),)* }
             }
@@ -137,7 +137,7 @@ macro_rules! functions {
                 match self { $(MathFn::$variant => $name,)* }
             }
 
-            /// Whether CUDA has it by this name, on floats of one type.
+            /// True if CUDA has it by this name, on floats of one type.
             pub fn is_cudas(self) -> bool {
                 match self { $(MathFn::$variant => is_cudas!($whose),)* }
             }
@@ -147,7 +147,7 @@ macro_rules! functions {
                 match self { $(MathFn::$variant => [$double, $float],)* }
             }
 
-            /// What it computes.
+            /// The description of its result.
             pub fn doc(self) -> &'static str {
                 match self { $(MathFn::$variant => $doc,)* }
             }

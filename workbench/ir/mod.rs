@@ -48,8 +48,8 @@
 //! same mask, or have left the kernel; any other is a fault. A construct that holds a collective and that lanes take differently is walked by
 //! all of them: an `If` one side after the other, a `Loop` until nobody is left.
 //!
-//! Where [`crate::pass::independent`] says so, threads run independently instead: each gets on as far as it can, and lanes meet at the same
-//! operation with the same mask, at whatever statements.
+//! Threads run independently instead where [`crate::pass::independent`] says so: each gets on as far as it can, and lanes meet at the same
+//! operation with the same mask, even at different statements.
 //!
 //! # Calls
 //! `Call` passes scalars and pointers by value. Recursion is allowed; the stack is bounded in bytes.
@@ -108,7 +108,7 @@ pub const POISON: u8 = 0xCB;
 /// The address that pointers into a variable have once its scope has ended: in no memory, and far from all.
 pub const ENDED: i64 = 0x7dea_d000_0000_0000;
 
-/// How deeply constructs (`If`, `Loop`, `Switch`, `Scope`) may nest: what recursion over a body costs in stack.
+/// The limit on the nesting of constructs (`If`, `Loop`, `Switch`, `Scope`), since recursion over a body costs stack.
 pub const MAX_NESTING: usize = 1000;
 
 /// A sequence of statements, their spans beside them.
@@ -132,7 +132,7 @@ impl Block {
         self.stmts.iter().zip(self.spans.iter().copied())
     }
 
-    /// Whether it holds nothing.
+    /// True if it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.stmts.is_empty()
     }
@@ -143,15 +143,15 @@ impl Block {
 pub struct Case {
     /// The values that select it, as the switch value's type extended to 64 bits.
     pub values: Vec<i64>,
-    /// Whether it is (also) the default.
+    /// True if it is (also) the default.
     pub default: bool,
-    /// What it runs.
+    /// The block it runs.
     pub body: Block,
-    /// Whether running to the end of `body` enters the next case.
+    /// True if running to the end of `body` enters the next case.
     pub falls_through: bool,
 }
 
-/// Which threads a synchronisation joins.
+/// The threads that a synchronisation joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// `__syncthreads()`.
@@ -180,14 +180,14 @@ pub enum Stmt {
     If {
         /// A `Bool`.
         cond: Value,
-        /// When true.
+        /// The block that runs when `cond` is true.
         then: Block,
-        /// When false.
+        /// The block that runs when `cond` is false.
         els: Block,
     },
     /// Runs `body`, then `step`, for ever.
     Loop {
-        /// What `Break` and `Continue` name.
+        /// The label that `Break` and `Continue` name.
         label: Label,
         /// The part `Continue` leaves.
         body: Block,
@@ -196,7 +196,7 @@ pub enum Stmt {
     },
     /// Runs the case that matches.
     Switch {
-        /// What `Break` names.
+        /// The label that `Break` names.
         label: Label,
         /// An integer.
         value: Value,
@@ -205,9 +205,9 @@ pub enum Stmt {
     },
     /// A block that `Break` can leave.
     Scope {
-        /// What `Break` names.
+        /// The label that `Break` names.
         label: Label,
-        /// What it runs.
+        /// The block it runs.
         body: Block,
     },
     /// Leaves the construct.
@@ -250,7 +250,7 @@ pub enum Stmt {
     /// Faults as misaligned unless the address is a multiple of `align`: what a vector access asks of its pointer as a
     /// whole, before the accesses to its members.
     Aligned {
-        /// What is checked.
+        /// The pointer that is checked.
         ptr: Value,
         /// A power of two.
         align: u32,
@@ -265,7 +265,7 @@ pub enum Stmt {
     Atomic {
         /// Bound to what memory held, when used; of the operand's type.
         result: Option<Value>,
-        /// What is computed.
+        /// The operation.
         op: AtomicOp,
         /// Where.
         ptr: Value,
@@ -278,7 +278,7 @@ pub enum Stmt {
     Collective {
         /// Bound to the thread's result, when used.
         result: Option<Value>,
-        /// What is computed.
+        /// The operation.
         op: Collective,
         /// The operands.
         args: Vec<Value>,
@@ -289,7 +289,7 @@ pub enum Stmt {
     Service {
         /// Bound to the result, when there is one and it is used.
         result: Option<Value>,
-        /// What is asked.
+        /// The service that is asked for.
         service: Service,
         /// One value per parameter.
         args: Vec<Value>,
@@ -305,7 +305,7 @@ pub enum Stmt {
     },
 }
 
-/// What a value is.
+/// The type and the origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Hash)]
 pub struct ValueData {
     /// Its type.
@@ -314,7 +314,7 @@ pub struct ValueData {
     pub span: Span,
 }
 
-/// What a local is.
+/// The name and the type of a local.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct LocalData {
     /// The user's name, or empty.
@@ -323,7 +323,7 @@ pub struct LocalData {
     pub ty: Type,
 }
 
-/// What a slot is.
+/// The name, size and alignment of a slot.
 #[derive(Debug, Clone, PartialEq, Hash)]
 pub struct SlotData {
     /// The user's name, or empty.
@@ -336,7 +336,7 @@ pub struct SlotData {
     pub elem: Option<Scalar>,
 }
 
-/// Where a function runs and who may call it.
+/// The kind of a function: the side it runs on, and the callers it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FuncKind {
     /// `__global__`: launched.
@@ -350,7 +350,7 @@ pub enum FuncKind {
 }
 
 impl FuncKind {
-    /// Whether it is the host's.
+    /// True if it is the host's.
     pub fn is_host(self) -> bool {
         matches!(self, FuncKind::Host | FuncKind::HostHelper)
     }
@@ -375,9 +375,9 @@ pub struct Function {
     pub locals: Vec<LocalData>,
     /// Every slot, indexed by [`Slot`].
     pub slots: Vec<SlotData>,
-    /// How many labels have been handed out.
+    /// The number of labels that have been handed out.
     pub labels: u32,
-    /// What it runs.
+    /// The body.
     pub body: Block,
     /// The declaration.
     pub span: Span,
@@ -385,7 +385,7 @@ pub struct Function {
     pub max_threads: Option<u32>,
     /// For a function of the library that is the same in every text: which it is.
     pub identity: Option<Identity>,
-    /// What it was made into before. Then its body is left out.
+    /// The code it was made into before. Its body is then left out.
     pub kept: Option<KeptHandle>,
 }
 
@@ -458,7 +458,7 @@ pub struct Module {
     /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, with what tells the
     /// functions of their type.
     pub addressed: Vec<(FuncId, u64)>,
-    /// What of the text is not here.
+    /// The declarations of the text that are not in the module.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -467,9 +467,9 @@ pub struct Module {
 pub struct LeftOut {
     /// Its name.
     pub name: String,
-    /// What is wrong with it: one sentence, and what to do about it.
+    /// The error in it, in one sentence, and the remedy.
     pub why: String,
-    /// Where that is.
+    /// The place of the error.
     pub span: Span,
 }
 

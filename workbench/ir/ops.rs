@@ -87,7 +87,7 @@ pub enum Takes {
 }
 
 impl Takes {
-    /// Whether the type is one of them.
+    /// True if the type is one of them.
     pub fn has(self, s: Scalar) -> bool {
         match self {
             Takes::Numbers => s != Scalar::Bool,
@@ -129,7 +129,7 @@ impl BinaryOp {
         }
     }
 
-    /// Whether the right operand is an amount, of any integer type.
+    /// True if the right operand is an amount, of any integer type.
     pub fn is_shift(self) -> bool {
         matches!(self, BinaryOp::Shl | BinaryOp::Shr)
     }
@@ -162,7 +162,7 @@ macro_rules! ops {
             Const(constant: Const) other [constant];
             /// The function's parameter of that index.
             Param(index: u32) word "param" [index];
-            /// What a local holds now.
+            /// The value that a local holds now.
             Get(local: Local) word "get" [local];
             /// The address of a slot.
             SlotAddr(slot: Slot) other ["addr " slot];
@@ -195,7 +195,7 @@ macro_rules! ops {
             PtrAdd {
                 /// The pointer moved.
                 ptr: Value,
-                /// How far, in units of `stride`; `i64`.
+                /// The distance in units of `stride`; `i64`.
                 index: Value,
                 /// The unit.
                 stride: Stride,

@@ -6,35 +6,36 @@ use super::layout::{MemberType, StructLayout};
 use super::{Const, Elem, Scalar, Type};
 use crate::source::Span;
 
-/// What a parameter is; what a launch may bind to it.
+/// A parameter: its name, its type and what a launch may bind to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
     /// The user's name; `arg0` and so on where there is none.
     pub name: String,
     /// Scalar, pointer or bytes.
     pub ty: ParamType,
-    /// Where it is declared.
+    /// The place where it is declared.
     pub span: Span,
     /// For [`ParamType::Bytes`] what the bytes are, where that is known.
     pub layout: Option<Arc<StructLayout>>,
     /// For a kernel's pointer to structs or to pointers what one of them is.
     pub pointee: Option<Arc<MemberType>>,
-    /// What a launch that leaves it out passes.
+    /// The value that a launch passes if it leaves the parameter out.
     pub default: Option<Const>,
-    /// Where it comes from, when no launch passes it; such parameters stand after all others.
+    /// The origin of a parameter that no launch passes; such parameters stand after all others.
     pub derived: Option<Derived>,
 }
 
-/// Where a parameter that no launch passes comes from.
+/// The origin of a parameter that no launch passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Derived {
     /// A member of a struct.
     Member(MemberAt),
-    /// How far into its allocation another parameter's pointer points, which then is where that starts; see [`crate::pass::anchors`].
+    /// The distance from the start of its allocation to another parameter's pointer, which then is the start itself; see
+    /// [`crate::pass::anchors`].
     Anchor(Anchor),
 }
 
-/// What a [`Derived::Anchor`] counts.
+/// The parameter and the unit that a [`Derived::Anchor`] counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anchor {
     /// The pointer's parameter.
@@ -48,7 +49,7 @@ pub struct Anchor {
 pub struct MemberAt {
     /// The struct's parameter.
     pub param: u32,
-    /// Where in its bytes the member lies, aligned to its size and inside of them.
+    /// The offset of the member in the struct's bytes, aligned to its size; the member lies inside the struct.
     pub offset: u32,
 }
 
@@ -68,12 +69,12 @@ pub enum ParamType {
     Ptr {
         /// The element type; `None` for `void*` and pointers to pointers.
         elem: Option<Elem>,
-        /// Whether the pointee is const: the kernel only reads it.
+        /// True if the pointee is const: the kernel only reads it.
         is_const: bool,
     },
     /// A struct by value, of kernels only: the parameter is a pointer to so many bytes, which are only read.
     Bytes {
-        /// How many.
+        /// The size in bytes.
         size: u32,
         /// Their alignment, a power of two.
         align: u32,

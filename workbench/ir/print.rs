@@ -123,7 +123,7 @@ impl fmt::Display for Stride {
     }
 }
 
-/// What stands in the text of an op: words of its row, and fields.
+/// A piece of the text of an op: words of its row, and fields.
 trait Piece {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
@@ -146,7 +146,7 @@ impl Piece for Vec<Value> {
     }
 }
 
-/// Whether an access is volatile.
+/// The word of a volatile access.
 impl Piece for bool {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self { "volatile " } else { "" })
@@ -244,7 +244,8 @@ fn note_signature(signature: u64, signatures: &mut Vec<u64>) {
     }
 }
 
-/// What tells the functions of a type is another number in every process: it prints as where it is among those of the text.
+/// The number of a type of functions in the text: its place among those of the text, because the signature itself differs from process to
+/// process.
 fn number_of(signature: u64, signatures: &[u64]) -> usize {
     signatures.iter().position(|other| *other == signature).unwrap_or(signatures.len())
 }
@@ -374,7 +375,7 @@ fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>, sig
 struct Printer<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     func: &'a Function,
-    /// What tells the functions of the types that the text names; see [`number_of`].
+    /// The signatures of the types of functions that the text names; see [`number_of`].
     signatures: &'a [u64],
     indent: usize,
 }

@@ -91,7 +91,7 @@ services! {
     PushDict push_dict(Int);
     /// Puts so many integers of 64 bits on the stack, as one list.
     PushInts push_ints(Ptr, Int);
-    /// What the last value is: see `Value::kind`.
+    /// The kind of the last value: see `Value::kind`.
     TopKind top_kind() -> Int;
     /// Takes the last value and forgets it.
     Drop drop();
@@ -105,7 +105,7 @@ services! {
     PopTensor pop_tensor() -> Int;
     /// Takes a text: memory of its own that ends in a zero byte.
     PopText pop_text() -> Ptr;
-    /// How many bytes a text has that is the last value.
+    /// The number of bytes of the last value, a text.
     TextSize text_size() -> Int;
     /// Takes a list: its elements are on the stack then, the first as the last value. Gives how many.
     PopList pop_list() -> Int;
@@ -128,7 +128,7 @@ services! {
     Thrown thrown(Ptr, Ptr, Ptr);
     /// Gives the exception in flight, which has none, an object.
     Embody embody(Ptr, Ptr, Ptr);
-    /// Which exception is in flight, by the number that it was raised by; -1 where it has an object.
+    /// The number that the exception in flight was raised by; -1 where it has an object.
     CaughtKind caught_kind() -> Int;
     /// Puts the message of the exception in flight on the stack.
     CaughtText caught_text();
@@ -138,7 +138,7 @@ services! {
     BeginCatch begin_catch();
     /// It has been: its object, if it is to go.
     EndCatch end_catch() -> Ptr;
-    /// What destroys that.
+    /// The destructor of that object.
     Destroyer destroyer() -> Ptr;
     /// Raises the exception that is being handled once more.
     Rethrow rethrow();
@@ -146,7 +146,7 @@ services! {
     Resume resume();
     /// The exception in flight ends the call: it would leave the `noexcept` function of that name.
     Terminate terminate(Ptr);
-    /// How many values are on the stack.
+    /// The number of values on the stack.
     Depth depth() -> Int;
     /// Forgets all but so many values, where an exception has interrupted who would have taken them.
     Land land(Int);
@@ -156,7 +156,7 @@ services! {
     Release release(Int);
     /// Makes a tensor, for all who hold it, what another one is.
     Rebind rebind(Int, Int);
-    /// How many dimensions a tensor has.
+    /// The number of dimensions of a tensor.
     Dim tensor_dim(Int) -> Int;
     /// The extent of a dimension; negative ones count from the end.
     Size tensor_size(Int, Int) -> Int;
@@ -166,7 +166,7 @@ services! {
     Sizes tensor_sizes(Int) -> Ptr;
     /// All strides.
     Strides tensor_strides(Int) -> Ptr;
-    /// How many elements.
+    /// The number of elements of a tensor.
     Numel tensor_numel(Int) -> Int;
     /// The element type, by torch's number.
     DTypeOf tensor_dtype(Int) -> Int;
@@ -200,7 +200,7 @@ services! {
     Direction direction(Ptr, Ptr, Int) -> Int;
     /// An error of CUDA's that the text leaves unread, or 0.
     Unasked unasked(Int);
-    /// What memory a pointer is of, as CUDA numbers it (`cudaMemoryType`).
+    /// The type of the memory that a pointer points into, as CUDA numbers it (`cudaMemoryType`).
     MemoryType memory_type(Ptr) -> Int;
     /// A pointer for the library, which finds what is the device's as well.
     Seen seen(Ptr) -> Ptr;
@@ -208,12 +208,12 @@ services! {
     Register register(Ptr, Int) -> Int;
     /// The text gives memory back at a place: a file's number, from there and up to there.
     Freeing freeing(Int, Int, Int);
-    /// How many bytes an allocation has, by its first.
+    /// The size in bytes of the allocation that starts at a pointer.
     BlockSize block_size(Ptr) -> Int;
 }
 
 impl Service {
-    /// Whether its pointers may be to memory that is the device's alone.
+    /// True if its pointers may be to memory that is the device's alone.
     pub fn takes_device(self) -> bool {
         use Service::{
             AllowShared, BlockSize, Copy, Direction, Fill, Free, FreeFrom, Freeing, MemoryType, PushBlob, Register,

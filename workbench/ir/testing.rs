@@ -4,7 +4,7 @@ use super::*;
 
 /// Builds one function statement by statement.
 pub(crate) struct Builder {
-    /// What has been built, without the blocks still open.
+    /// The function built so far, without the blocks still open.
     pub func: Function,
     open: Vec<Block>,
 }

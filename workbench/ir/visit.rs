@@ -185,7 +185,7 @@ impl Stmt {
         }
     }
 
-    /// What a call binds to whether an exception came out of it.
+    /// The value that a call binds to say if an exception came out of it.
     pub fn raised(&self) -> Option<Value> {
         match self {
             Stmt::Call { raised, .. } => *raised,
@@ -215,7 +215,7 @@ impl Stmt {
         }
     }
 
-    /// Whether nothing after it in its block can run.
+    /// True if nothing after it in its block can run.
     pub fn is_terminator(&self) -> bool {
         matches!(
             self,
@@ -254,14 +254,14 @@ impl Block {
         }
     }
 
-    /// How many statements it holds, nested ones included.
+    /// The number of statements it holds, nested ones included.
     pub fn count(&self) -> usize {
         let mut count = 0;
         self.for_each_stmt(&mut |_| count += 1);
         count
     }
 
-    /// How deeply its statements nest: 0 without constructs.
+    /// The depth to which its statements nest: 0 without constructs.
     pub fn depth(&self) -> usize {
         let inner = |s: &Stmt| s.blocks().into_iter().map(|b| b.depth() + 1).max().unwrap_or(0);
         self.stmts.iter().map(inner).max().unwrap_or(0)

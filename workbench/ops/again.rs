@@ -59,7 +59,7 @@ pub(crate) struct Last {
 }
 
 impl Last {
-    /// How old what plans depend on is; asked before one is made that is kept.
+    /// The age of what plans depend on, read before a plan is made that will be kept.
     pub fn age(&self) -> u64 {
         self.age.load(Ordering::Acquire)
     }

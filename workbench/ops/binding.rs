@@ -1,4 +1,4 @@
-//! Which kernel parameter gets what: binding by name, decided once when the operator is defined.
+//! Binding of kernel parameters to arguments, outputs and dims: by name, decided once when the operator is defined.
 
 use super::schema::{Kind, Schema};
 use super::shape::Signature;
@@ -10,7 +10,7 @@ use crate::runtime::{DType, Device, Error, Kernel, Result};
 const COUNT_NAMES: &[&str] =
     &["n", "N", "size", "numel", "num_elements", "count", "length", "len", "total", "nelem", "num_elem", "n_elements"];
 
-/// What a kernel parameter is given.
+/// The source of a kernel parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The array of an argument; whether the schema says it is written.
@@ -35,7 +35,7 @@ pub struct Bound {
     pub outputs: Vec<DType>,
 }
 
-/// How many fresh outputs a schema has: results that are no alias of a written argument.
+/// The fresh outputs of a schema, by name: results that are no alias of a written argument.
 pub fn fresh_outputs(schema: &Schema) -> Vec<Option<&str>> {
     schema.returns.iter().filter(|r| !r.mutated).map(|r| r.name.as_deref()).collect()
 }

@@ -76,13 +76,13 @@ impl OpBuilder {
         self
     }
 
-    /// How many threads, as expressions over dims.
+    /// The number of threads, as expressions over dims.
     pub fn threads(mut self, threads: impl Into<String>) -> Self {
         self.options.threads = Some(threads.into());
         self
     }
 
-    /// How many blocks, as expressions over dims.
+    /// The number of blocks, as expressions over dims.
     pub fn grid(mut self, grid: impl Into<String>) -> Self {
         self.options.grid = Some(grid.into());
         self

@@ -34,7 +34,7 @@ impl OwnedArg {
         if let OwnedArg::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    /// What a schema's default stands for, where it is a number, a text or nothing.
+    /// The value of a schema's default, where it is a number, a text or nothing.
     pub fn of_default(default: &Default) -> Option<Self> {
         Some(match default {
             Default::Int(v) => OwnedArg::Int(*v),
@@ -118,7 +118,7 @@ macro_rules! scalars {
 
 scalars! { bool => Bool, bool; i32 => Int, i64; i64 => Int, i64; u32 => Int, i64; f32 => Float, f64; f64 => Float, f64; }
 
-/// What may be the arguments of a call: a tuple of up to eight arrays and numbers, or a list of [`OwnedArg`]s.
+/// The arguments of a call: a tuple of up to eight arrays and numbers, or a list of [`OwnedArg`]s.
 pub trait IntoArgs {
     /// The arguments in order.
     fn into_args(self) -> Vec<OwnedArg>;
@@ -157,14 +157,14 @@ tuples! {
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 }
 
-/// What a call returns.
+/// The results of a call.
 #[derive(Debug, Clone)]
 pub struct Outputs {
     /// The fresh outputs, in order.
     pub tensors: Vec<Tensor>,
     /// The arguments after the call: the written ones hold what was written.
     pub args: Vec<OwnedArg>,
-    /// What the kernel printed.
+    /// The report of the run, with the text that the kernel printed.
     pub report: Report,
 }
 
@@ -219,7 +219,7 @@ impl Parameter for Argument {
     }
 }
 
-/// What to say of arguments that a schema does not take.
+/// The error about arguments that a schema does not take.
 pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
     let name = schema.qualified_name();
     Error::argument(match wrong {
@@ -237,7 +237,7 @@ pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
     })
 }
 
-/// What to say of a keyword that no argument has, with the nearest name that one has.
+/// The message about a keyword that no argument has, with the nearest name that one has.
 pub fn unknown_argument(schema: &Schema, keyword: &str) -> String {
     let near = nearest(keyword, schema.args.iter().map(|a| a.name.as_str()));
     let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));

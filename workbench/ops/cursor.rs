@@ -5,7 +5,7 @@ use crate::runtime::{Error, Result};
 /// Longest schema, signature or expression read; a person writes a line or a few.
 const LONGEST: usize = 16 * 1024;
 
-/// Where something is wrong, in bytes, and what.
+/// An error: its place, in bytes, and its message.
 pub(super) type Wrong = (usize, String);
 
 /// The error about a text: what it is, what is wrong, and a caret under the place, in the line that it is in.
@@ -41,12 +41,12 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0 }
     }
 
-    /// What is left.
+    /// The text that is left.
     pub fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether nothing is left.
+    /// True if nothing is left.
     pub fn is_done(&self) -> bool {
         self.at >= self.text.len()
     }

@@ -1,4 +1,4 @@
-//! Which implementation serves a call: the first whose parameters have the arrays' element types. Nothing is cast.
+//! Choice of the implementation that serves a call: the first whose parameters have the arrays' element types. Nothing is cast.
 //!
 //! An operator of a template begins with the first of a few types that its text compiles for, which shows how its parameters are bound; a
 //! call for whose arrays no kernel is there adds one. `register_kernel` adds kernels by their parameters' types, and callables by the type
@@ -33,19 +33,19 @@ pub fn with_twins<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Whether float64 twins may serve the calls of this thread.
+/// True if float64 twins may serve the calls of this thread.
 pub(crate) fn twins_serve() -> bool {
     TWINS.get()
 }
 
-/// What serves a call.
+/// The implementation that serves a call.
 pub(crate) enum Picked {
     Kernel(Arc<Bound>),
     Host(Arc<Implementation>),
     Outside(usize),
 }
 
-/// What serves a call whose arrays lie in host memory.
+/// The implementation for a call whose arrays lie in host memory.
 pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Picked> {
     if let Some(first) = definition.first()
         && !is_on_gpu(&first)
@@ -75,12 +75,12 @@ pub(crate) fn pick(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -
             }
         }
     }
-    // What is compiled for a GPU serves host arrays, too, where nothing else does.
+    // Kernels compiled for a GPU serve host arrays, too, where nothing else does.
     served(true).ok_or_else(|| unserved(name, &all, args, "it has no implementation"))
 }
 
-/// What serves a call whose arrays lie on a GPU: a kernel compiled for one, else one compiled for the CPU, whose text is then compiled for
-/// the GPU.
+/// The implementation for a call whose arrays lie on a GPU: a kernel compiled for one, else one compiled for the CPU, whose text is then
+/// compiled for the GPU.
 pub(crate) fn pick_on_gpu(name: &str, definition: &Definition, args: &[ArgValue<'_>]) -> Result<Picked> {
     let all = definition.implementations();
     let kernels = |device: Device| {
@@ -131,7 +131,7 @@ fn on_gpu(name: &str, definition: &Definition, kernel: &KernelImpl) -> Result<Ar
     Ok(known.insert(Arc::new(Bound { kernel: made, sources, outputs })).clone())
 }
 
-/// Why nothing serves a call.
+/// The error when nothing serves a call, with the reason.
 fn unserved(name: &str, all: &[Arc<Implementation>], args: &[ArgValue<'_>], otherwise: &str) -> Error {
     // The first kernel's complaint is the one that helps.
     let complaint = all.iter().find_map(|i| match &**i {
@@ -197,7 +197,7 @@ fn twin(kernel: &KernelImpl) -> std::result::Result<Arc<Bound>, String> {
     made.clone()
 }
 
-/// Why arguments do not fit a kernel, in one sentence; `None` when they do.
+/// The reason why arguments do not fit a kernel, in one sentence; `None` when they do.
 fn mismatch(bound: &Bound, args: &[ArgValue<'_>]) -> Option<String> {
     for (source, param) in bound.sources.iter().zip(bound.kernel.params()) {
         let Source::Input(a, _) = *source else { continue };

@@ -25,7 +25,7 @@ use crate::runtime::program::param_type;
 use crate::runtime::{DType, Error, Kernel, Result};
 use crate::source::FileId;
 
-/// Where a launcher runs.
+/// The side on which a launcher runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
     /// By the system's compiler on the CPU.
@@ -93,7 +93,7 @@ impl Op {
     }
 }
 
-/// What of a kernel's text has no meaning on the CPU, as the end of a sentence.
+/// The first construct in a kernel's text that has no meaning on the CPU, as the end of a sentence.
 fn unknown(kernel: &Kernel, known: Known<'_>) -> Option<String> {
     let text = kernel.program().text();
     for line in text.lines().map(str::trim_start).filter(|l| l.starts_with('#')) {
@@ -121,7 +121,7 @@ fn unknown(kernel: &Kernel, known: Known<'_>) -> Option<String> {
     missing.map(|name| format!("it uses `{name}`"))
 }
 
-/// Whether threads of a block wait for one another.
+/// True if threads of a block wait for one another.
 fn waits(kernel: &Kernel) -> bool {
     let functions = &kernel.program().module().functions;
     let (mut found, mut seen) = (false, vec![false; functions.len()]);
@@ -427,7 +427,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether a dim is bound by a shape, or needed by outputs, kernel or launch.
+    /// True if a dim is bound by a shape, or needed by outputs, kernel or launch.
     fn needs(&self, dim: usize) -> bool {
         let names = self.names();
         let listed = |arrays: &[ArrayShape]| {
@@ -482,7 +482,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether the element count is needed.
+    /// True if the element count is needed.
     fn counts(&self) -> bool {
         let star = self.signature.is_none() && self.names().star.iter().any(|d| self.needs(*d));
         star || matches!(self.definition.extent, Extent::PerElement) || self.bound.sources.contains(&Source::Count)
@@ -705,7 +705,7 @@ impl<'a> Writer<'a> {
                         }
                     }
                 }
-                // What only an optional array binds.
+                // Dims that only an optional array binds.
                 for input in &signature.inputs {
                     let Extents::Listed(listed) = &input.extents else {
                         any = any.or(Some(&input.name));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::runtime::host::{HostTensor, LibraryLine, Limits, Value, torch_number};
 use crate::runtime::{DType, Error, Program, Report, Result};
 
-/// What an input is to the kernel.
+/// The role of an input in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A tensor, or a list of tensors.
@@ -98,7 +98,7 @@ impl CustomOp {
         self
     }
 
-    /// What fills the kernel's struct.
+    /// The function that fills the kernel's struct.
     #[must_use]
     pub fn user_params(mut self, fill: impl Fn(&[Value]) -> Result<Vec<u8>> + Send + Sync + 'static) -> Self {
         self.user_params = Some(Arc::new(fill));
@@ -169,7 +169,7 @@ pub fn execute(
 pub struct TensorFlowOp {
     /// Its name, `CustomDivOp`.
     pub name: String,
-    /// What its registration says: `in x: T`, `out y: T`, `attr T: {float}`.
+    /// The lines of its registration: `in x: T`, `out y: T`, `attr T: {float}`.
     pub lines: Vec<String>,
 }
 

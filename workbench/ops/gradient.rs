@@ -1,4 +1,4 @@
-//! What a registered gradient is: torch's contract, `backward(ctx, *grads)` and `setup_context(ctx, inputs, output)`.
+//! Registered gradients, under torch's contract: `backward(ctx, *grads)` and `setup_context(ctx, inputs, output)`.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::call::OwnedArg;
 use super::registry::Op;
 use crate::runtime::{Error, Result, Tensor};
 
-/// What `setup_context` leaves for `backward`.
+/// The context that `setup_context` fills for `backward`.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     saved: Vec<OwnedArg>,
@@ -24,7 +24,7 @@ impl Context {
         self.saved = saved.into_iter().collect();
     }
 
-    /// What was saved.
+    /// The saved values.
     pub fn saved(&self) -> &[OwnedArg] {
         &self.saved
     }
@@ -51,7 +51,7 @@ pub type SetupFn = Arc<dyn Fn(&mut Context, &[OwnedArg], &[Tensor]) + Send + Syn
 pub struct Gradient {
     /// The backward pass.
     pub backward: BackwardFn,
-    /// What runs before it; `None` saves every argument.
+    /// The function that runs before it; `None` saves every argument.
     pub setup: Option<SetupFn>,
     /// The operator that computes it, where one does.
     pub by: Option<Arc<GradientBy>>,
@@ -60,9 +60,9 @@ pub struct Gradient {
 /// A gradient that another operator computes.
 #[derive(Debug, Clone)]
 pub struct GradientBy {
-    /// That operator. It is called with the gradients of the outputs that are floats, then with what is saved.
+    /// The operator. It is called with the gradients of the outputs that are floats, then with the saved values.
     pub operator: Op,
-    /// What is saved: arguments of the operator or outputs, in order.
+    /// The saved values: arguments of the operator or outputs, in order.
     pub saves: Vec<Saved>,
     /// The arguments that it gives gradients for, by their numbers, in order.
     pub differentiable: Vec<usize>,

@@ -19,7 +19,7 @@ use crate::runtime::host::{
 };
 use crate::runtime::{DType, Error, Program, Report, Result};
 
-/// How deep operators call one another.
+/// The limit on operators that call one another.
 const MAX_DEPTH: u32 = 64;
 
 /// A function that implements an operator.
@@ -34,7 +34,7 @@ pub struct Implementation {
     inferred: Option<Inferred>,
 }
 
-/// What somebody says of the shapes of results: whether those of a call, whose arguments come first, are as said.
+/// A check of the shapes of results against a rule that the author gave. It is called with a call's arguments and its results.
 pub type ShapeRule = Arc<dyn Fn(&[Value], &Value) -> Result<()> + Send + Sync>;
 
 /// One overload of an operator; most have one, without a name.
@@ -48,19 +48,20 @@ pub struct Overload {
     pub python_module: Option<String>,
     /// The text that says the schema.
     pub definition: Option<Program>,
-    /// Whether the schema is what the function's type says, which says nothing of what is written: then everything may be, as in torch.
+    /// True if the schema was inferred from the function's type. Such a schema does not say which arguments are written: any may be, as in
+    /// torch.
     is_inferred: bool,
     name: String,
     neuron: Option<Neuron>,
     rule: Option<ShapeRule>,
 }
 
-/// What an operator of a `NEURON_LIBRARY` has besides its kernel.
+/// The parts of an operator of a `NEURON_LIBRARY` beside its kernel.
 #[derive(Clone)]
 struct Neuron {
     /// The program and the function that tell the shape of the result.
     shape: (Program, Export),
-    /// How many cores run the kernel.
+    /// The number of cores that run the kernel.
     cores: u32,
 }
 
@@ -125,7 +126,7 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
             }
             defined.push(key);
             if place.schema.as_ref().is_some_and(|known| *known != schema) {
-                // What was registered for another schema serves no longer.
+                // Implementations registered for another schema serve no longer.
                 place.implementations.clear();
             }
             place.schema = Some(schema);
@@ -326,7 +327,7 @@ impl Overload {
         }
     }
 
-    /// Whether calls may write an argument of the schema's.
+    /// True if calls may write an argument of the schema's.
     pub fn may_write(&self, arg: &Argument) -> bool {
         arg.mutated || self.is_inferred
     }
@@ -336,7 +337,7 @@ impl Overload {
         if self.name.is_empty() { "default" } else { &self.name }
     }
 
-    /// Whether the implementations fit the schema.
+    /// Checks that the implementations fit the schema.
     fn check(&self, name: &str) -> Result<()> {
         let Some(schema) = &self.schema else { return Ok(()) };
         for Implementation { inferred, .. } in &self.implementations {
@@ -376,7 +377,7 @@ impl Overload {
     /// here as well; the other way round where CUDA's is preferred.
     ///
     /// # Errors
-    /// What torch says when there is none: `NotImplementedError` to Python.
+    /// The message of torch when there is none: `NotImplementedError` to Python.
     pub fn implementation(&self, prefer_cuda: bool) -> std::result::Result<&Implementation, String> {
         self.implementation_below(prefer_cuda, false)
     }
@@ -458,7 +459,7 @@ impl Overload {
     /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
         let found = self.implementation_below(prefer_cuda, limits.below_autograd).map_err(Error::argument)?;
-        // What it calls is asked for anew, but by one that has no gradient.
+        // Operators that it calls are chosen anew, but below autograd where this one is.
         let limits = Limits { below_autograd: limits.below_autograd || self.is_below(found), ..limits };
         let given = values.clone();
         let (value, report) = match &self.neuron {
@@ -468,7 +469,7 @@ impl Overload {
         Ok((self.held(value, &given)?, report))
     }
 
-    /// Whether an implementation runs below torch's autograd: one for a device.
+    /// True if an implementation runs below torch's autograd: one for a device.
     fn is_below(&self, found: &Implementation) -> bool {
         !matches!(found.key.as_str(), "" | "CompositeImplicitAutograd") && !found.key.starts_with("Autograd")
     }
@@ -488,7 +489,7 @@ impl Overload {
         (self.neuron.is_none() && !self.is_below(found)).then_some(found)
     }
 
-    /// Whether calls may have a gradient that is recorded as they run.
+    /// True if calls may have a gradient that is recorded as they run.
     pub fn has_gradient(&self) -> bool {
         let has = |found: &Implementation| {
             found.key.starts_with("Autograd") || found.program.may_have_gradient(&found.export)
@@ -711,7 +712,7 @@ fn device(text: &str) -> Option<DeviceTag> {
     }
 }
 
-/// What to say, in torch's words, of arguments that a schema does not take.
+/// The error, in torch's words, about arguments that a schema does not take.
 pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
     let name = schema.qualified_name();
     Error::argument(match wrong {
@@ -774,11 +775,11 @@ pub fn resolve(
 }
 
 thread_local! {
-    /// How deep the operators that this thread runs have called one another.
+    /// The depth to which the operators that this thread runs have called one another.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// What host code's `Dispatcher` calls.
+/// The function behind host code's `Dispatcher`.
 fn dispatch(
     name: &str,
     overload: &str,

@@ -42,15 +42,15 @@ pub struct Manifest {
     /// The file with the references and other functions of Python's, beside the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// What the text is compiled with.
+    /// The settings that the text is compiled with.
     #[serde(flatten)]
     pub build: Build,
-    /// What is said of each operator, by its name without the namespace.
+    /// The entry of each operator, by its name without the namespace.
     #[serde(flatten)]
     pub operators: BTreeMap<String, Entry>,
 }
 
-/// What a text is compiled with, beside itself.
+/// The settings that a text is compiled with.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Build {
@@ -102,7 +102,7 @@ pub struct Other {
 }
 
 impl Other {
-    /// Whether nothing is said of how a text is compiled.
+    /// True if no setting is given.
     fn is_plain(&self) -> bool {
         self.defines.is_empty() && self.headers.is_empty() && self.options.is_empty()
     }
@@ -128,7 +128,7 @@ fn check_dtypes<'a>(mut names: impl Iterator<Item = &'a String>) -> std::result:
     }
 }
 
-/// What is said of an operator.
+/// The entry of an operator.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entry {
@@ -141,13 +141,13 @@ pub struct Entry {
     /// Its shape signature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// How many threads, as expressions over dims.
+    /// The number of threads, as expressions over dims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<String>,
     /// Threads of a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<Vec<u32>>,
-    /// How many blocks, as expressions over dims.
+    /// The number of blocks, as expressions over dims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<String>,
     /// Bytes of dynamic shared memory of a block, as an expression over dims.
@@ -183,7 +183,7 @@ pub struct Entry {
     /// The operator that computes the gradient.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backward: Option<String>,
-    /// What it is called with after the gradients.
+    /// The saved values that it is called with after the gradients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saves: Option<Vec<String>>,
     /// The arguments it gives gradients for.
@@ -200,10 +200,10 @@ pub struct Entry {
     pub samples: Vec<BTreeMap<String, Value>>,
 }
 
-/// What a manifest says of itself, beside operators.
+/// The keys of a manifest that are not operators.
 const HEAD: [&str; 6] = ["source", "text", "reference", "defines", "headers", "options"];
 
-/// What a table that stands for an array may say.
+/// The keys of a table that stands for an array.
 const GENERATORS: [&str; 4] = ["normal", "uniform", "integers", "values"];
 
 impl Manifest {
@@ -257,7 +257,7 @@ impl Manifest {
 }
 
 impl Entry {
-    /// Whether it names functions of a Python file.
+    /// True if it names functions of a Python file.
     fn has_functions(&self) -> bool {
         let own = [
             &self.function,

@@ -24,12 +24,12 @@ pub struct ArrayRef {
     pub dtype: DType,
     /// Extents.
     pub shape: Shape,
-    /// Whether it may be written.
+    /// True if it may be written.
     pub writable: bool,
 }
 
 impl ArrayRef {
-    /// How many elements.
+    /// The number of elements.
     pub fn numel(&self) -> usize {
         self.shape.iter().product::<i64>() as usize
     }
@@ -73,7 +73,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Where what it runs runs: host code and closures on the CPU.
+    /// The device on which it runs: host code and closures run on the CPU.
     pub fn device(&self) -> Device {
         match &self.run {
             Run::Kernel(run) => run.bound.kernel.device(),
@@ -104,19 +104,19 @@ pub(crate) struct KernelRun {
     pub count: i64,
 }
 
-/// How to run a planned call.
+/// The settings for a run of a planned call.
 #[derive(Clone, Copy, Default)]
 pub struct RunConfig<'a> {
     /// Fault after this long.
     pub timeout: Option<Duration>,
     /// Polled while running.
     pub interrupt: Option<&'a dyn Interrupt>,
-    /// Where the arrays lie on a GPU, for a plan that was made for such.
+    /// The queue of the GPU on which the arrays lie, for a plan that was made for such arrays.
     pub queue: Option<Queue<'a>>,
 }
 
 impl Plan {
-    /// Whether it is run by whoever registered it, [`Op::register_outside`].
+    /// True if it is run by whoever registered it, [`Op::register_outside`].
     pub fn is_outside(&self) -> bool {
         matches!(self.run, Run::Outside)
     }

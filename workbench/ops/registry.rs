@@ -25,7 +25,7 @@ pub struct Spec {
 /// A shape function given as a callable: the specs of the tensor arguments in, one spec per output out.
 pub type ShapeFn = Arc<dyn Fn(&[Spec]) -> Result<Vec<Spec>> + Send + Sync>;
 
-/// How output shapes come about.
+/// The rule that gives output shapes.
 #[derive(Clone, Default)]
 pub enum ShapeRule {
     /// As input 0's.
@@ -40,7 +40,7 @@ pub enum ShapeRule {
 /// An implementation on whole arrays, in Rust.
 pub type HostFn = Arc<dyn Fn(&[super::OwnedArg]) -> Result<Vec<Tensor>> + Send + Sync>;
 
-/// Where an operator's kernel comes from.
+/// The origin of an operator's kernel.
 #[derive(Clone)]
 pub enum SourceCode {
     /// A compiled program.
@@ -51,7 +51,7 @@ pub enum SourceCode {
     Host(HostFn),
 }
 
-/// What an operator is made of besides its schema.
+/// The parts of an operator beside its schema.
 #[derive(Clone)]
 pub struct OpOptions {
     /// The kernel's text, program or closure.
@@ -60,15 +60,15 @@ pub struct OpOptions {
     pub kernel: Option<String>,
     /// The shape rule.
     pub shape: ShapeRule,
-    /// How many threads, as expressions over dims (`"n"`, or `"n, m"` for x and y); `None`: one an element of output 0.
+    /// The number of threads, as expressions over dims (`"n"`, or `"n, m"` for x and y); `None`: one thread per element of output 0.
     pub threads: Option<String>,
     /// Threads of a block; `None`: 256, or 16 x 16 for two extents.
     pub block: Option<[u32; 3]>,
-    /// How many blocks, as expressions over dims, instead of `threads`.
+    /// The number of blocks, as expressions over dims, instead of `threads`.
     pub grid: Option<String>,
     /// Bytes of dynamic shared memory of a block, as an expression over dims; `None`: none.
     pub shared_mem: Option<String>,
-    /// How long a call may take.
+    /// The time that a call may take.
     pub timeout: Option<Duration>,
 }
 
@@ -88,7 +88,7 @@ impl OpOptions {
     }
 }
 
-/// How a kernel implementation finds its launch.
+/// The rule that gives a kernel implementation its launch.
 #[derive(Debug, Clone)]
 pub enum Extent {
     /// One thread an element of output 0 (of the first written argument when there is no output).
@@ -105,7 +105,8 @@ pub(crate) enum Implementation {
     Kernel(KernelImpl),
     /// A Rust closure.
     Host(HostFn),
-    /// What whoever made the operator runs itself, by its number, for calls whose first array is of one of these types; `None`: of any.
+    /// A function outside, by its number, which the maker of the operator runs itself, for calls whose first array is of one of these
+    /// types; `None`: of any.
     Outside(Option<Vec<DType>>, usize),
 }
 
@@ -137,21 +138,21 @@ impl Template {
     }
 }
 
-/// What an operator's name means now.
+/// The meaning of an operator's name now.
 pub struct Definition {
     /// The schema.
     pub schema: Schema,
     pub(crate) signature: Option<Signature>,
-    /// What names mean in `threads=` and `grid=` where there is no signature: the integer arguments, `numel` and `n`.
+    /// The meaning of names in `threads=` and `grid=` where there is no signature: the integer arguments, `numel` and `n`.
     pub(crate) plain: Signature,
     pub(crate) shape_fn: Option<ShapeFn>,
     pub(crate) extent: Extent,
-    /// What the extent was written as, `threads="n"` or `grid="n"`, for messages.
+    /// The text of the extent as written, `threads="n"` or `grid="n"`, for messages.
     pub(crate) extent_text: String,
     pub(crate) block: [u32; 3],
     pub(crate) shared_mem: Option<Expr>,
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
-    /// Where more implementations come from.
+    /// The template that more implementations come from.
     pub(crate) template: Option<Template>,
     /// For each fresh output its element type where the first kernel's is another than its first array's: what serves other types
     /// gives such ones, too.
@@ -161,7 +162,7 @@ pub struct Definition {
     pub(crate) gradient: RwLock<Option<Gradient>>,
     /// The last call's plan.
     pub(crate) last: Last,
-    /// How long a call may take.
+    /// The time that a call may take.
     pub timeout: Option<Duration>,
 }
 
@@ -304,7 +305,7 @@ impl Op {
         &self.entry.name
     }
 
-    /// What the name means now.
+    /// The meaning of the name now.
     pub fn definition(&self) -> Arc<Definition> {
         read(&self.entry.current).clone()
     }
@@ -395,7 +396,7 @@ impl Definition {
             Implementation::Kernel(k) => !same_types(&k.bound, &bound),
             Implementation::Host(_) | Implementation::Outside(..) => true,
         });
-        // What is registered last serves its types.
+        // The implementation registered last serves its types.
         let outside = all.iter().position(|i| matches!(&**i, Implementation::Outside(..)));
         let at = outside.unwrap_or(all.len());
         all.insert(at, Arc::new(Implementation::Kernel(made)));
@@ -411,7 +412,7 @@ impl Definition {
         read(&self.implementations).first().cloned()
     }
 
-    /// Whether a callable gives the shapes of the outputs.
+    /// True if a callable gives the shapes of the outputs.
     pub fn has_shape_callable(&self) -> bool {
         self.shape_fn.is_some()
     }
@@ -427,7 +428,7 @@ impl Definition {
         said.or_else(|| self.fixed.get(output).copied().flatten()).unwrap_or(first)
     }
 
-    /// How many fresh outputs a call makes.
+    /// The number of fresh outputs of a call.
     pub fn output_count(&self) -> usize {
         fresh_outputs(&self.schema).len()
     }
@@ -472,7 +473,7 @@ fn fixed_outputs(bound: &Bound) -> Vec<Option<DType>> {
     bound.outputs.iter().map(|d| Some(*d).filter(|d| first.is_some_and(|first| first != *d))).collect()
 }
 
-/// What [`pick`] found.
+/// The result of [`pick`].
 enum Meant {
     Kernel(Kernel),
     Template(String),
@@ -566,7 +567,7 @@ fn match_inputs(name: &str, schema: &Schema, signature: &Signature) -> Result<Ve
     Ok(found)
 }
 
-/// Whether an output's extents or the launch need a dim.
+/// True if an output's extents or the launch need a dim.
 fn uses(signature: &Signature, extent: &Extent, shared_mem: Option<&Expr>, dim: usize) -> bool {
     let launch = match extent {
         Extent::PerElement => &[][..],
@@ -579,7 +580,7 @@ fn uses(signature: &Signature, extent: &Extent, shared_mem: Option<&Expr>, dim: 
     extents.chain(launch).chain(shared_mem).any(|e| e.uses(dim))
 }
 
-/// What a schema may return: fresh tensors, and arguments it writes.
+/// Checks that a schema returns only fresh tensors and arguments it writes.
 fn check_interface(name: &str, schema: &Schema) -> Result<()> {
     for ret in &schema.returns {
         if ret.kind != Kind::Tensor {

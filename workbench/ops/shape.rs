@@ -76,7 +76,7 @@ impl Expr {
 }
 
 impl Expr {
-    /// Whether it needs a dim.
+    /// True if it needs a dim.
     pub fn uses(&self, dim: usize) -> bool {
         match self {
             Expr::Number(_) => false,
@@ -86,7 +86,7 @@ impl Expr {
     }
 }
 
-/// What stands in an array's brackets.
+/// The extents in an array's brackets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Extents {
     /// `[*]`
@@ -168,9 +168,9 @@ impl Signature {
 struct Parser<'a> {
     cursor: Cursor<'a>,
     dims: Vec<String>,
-    /// Whether names must be known already.
+    /// True if names must be known already.
     closed: bool,
-    /// Whether an input was `[*]`.
+    /// True if an input was `[*]`.
     any: bool,
     /// The dims that are its size.
     star: Vec<usize>,
@@ -513,7 +513,7 @@ impl Dims {
     }
 }
 
-/// Whether an array of a shape can be: no extent below zero, no more bytes than an address can count.
+/// Checks that an array of a shape can exist: no extent below zero, no more bytes than an address can count.
 ///
 /// # Errors
 /// The end of a sentence.

@@ -1,4 +1,4 @@
-//! Who wrote what: one more run of a kernel with the writing threads recorded.
+//! Writers of elements: one more run of a kernel with the writing threads recorded.
 
 use smallvec::SmallVec;
 

@@ -268,7 +268,7 @@ fn is_handle(word: &str, letter: char) -> bool {
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// What selects a case, up to its brace.
+/// The values that select a case, read up to its brace; true if it is (also) the default.
 fn selectors(c: &mut Cursor<'_>) -> Result<(Vec<i64>, bool)> {
     let (mut values, mut default) = (Vec::new(), false);
     loop {

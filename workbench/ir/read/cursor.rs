@@ -6,16 +6,16 @@ use std::str::FromStr;
 /// The largest index of a handle: tables are as large as the largest says.
 const MAX_INDEX: usize = 1 << 24;
 
-/// What is wrong with textual IR.
+/// An error in textual IR.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
     /// The line, from 1.
     pub line: usize,
     /// The column in bytes, from 1.
     pub column: usize,
-    /// What should stand there.
+    /// The text that should stand there.
     pub expected: String,
-    /// What stands there; empty at the end of a line.
+    /// The text that stands there; empty at the end of a line.
     pub found: String,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: text.len() - text.trim_start().len(), line }
     }
 
-    /// What is left of the line.
+    /// The rest of the line.
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

@@ -2,7 +2,7 @@
 //!
 //! # Grammar
 //! Each line is one of these; blanks at its ends do not matter, and neither do blank lines and lines that begin with `//`.
-//! What stands in `[ ]` may be left out; `...` goes on as it began; `v` is a value, `NAME` is bare or in quotes.
+//! Parts in `[ ]` may be left out; `...` goes on as it began; `v` is a value, `NAME` is bare or in quotes.
 //!
 //! ```text
 //! module    SPACE g0[ NAME]: N bytes, align N = DATA      SPACE: global, constant, device, managed, host
@@ -191,7 +191,7 @@ fn table(c: &mut Cursor<'_>, elem: Scalar, size: usize) -> Result<Vec<u8>> {
     }
 }
 
-/// What stands before the body of a function.
+/// The text before the body of a function.
 fn head(c: &mut Cursor<'_>, kind: FuncKind) -> Result<Function> {
     let mut func = Function::new(c.name("(")?, kind, Span::NONE);
     c.eat("(")?;

@@ -23,7 +23,7 @@ const SCALARS: [Scalar; 11] = [
     Scalar::F64,
 ];
 
-/// What a word stands for.
+/// The meaning of a word.
 #[derive(Clone, Copy)]
 enum Word {
     Unary(UnaryOp),
@@ -155,7 +155,7 @@ impl Field for Stride {
     }
 }
 
-/// Whether an access is volatile.
+/// The word of a volatile access.
 impl Field for bool {
     fn read(c: &mut Cursor<'_>) -> Result<Self> {
         Ok(c.eats("volatile "))
@@ -182,7 +182,7 @@ impl OfResult for Scalar {
     }
 }
 
-/// What stands next in the text of an op: a field, or a text that must.
+/// The next piece in the text of an op: a field, or a text that must stand there.
 macro_rules! piece {
     ($c:ident $text:literal) => {
         $c.eat($text)?;

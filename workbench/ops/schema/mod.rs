@@ -1,7 +1,8 @@
 //! Operator schemas in torch's grammar: `ns::name.overload(Tensor a, int[2] k=1, *, bool flag=False) -> (Tensor out)`.
 //!
-//! What torch reads is read here, and what is printed is read by torch as the same schema. Where torch itself reads something else than
-//! stands there (`complex x=1.5`, `int x=0x10`) or prints what it cannot read, that is refused, or printed as it was written.
+//! Schemas that torch reads are read here, and torch reads a printed schema as the same schema. A text that torch reads as something else
+//! than it says (`complex x=1.5`, `int x=0x10`) is refused; one that torch would print so that it cannot read it again is printed as it was
+//! written.
 
 use std::fmt;
 
@@ -44,7 +45,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it is an integer, `int` or `SymInt`.
+    /// True if it is an integer, `int` or `SymInt`.
     pub fn is_int(&self) -> bool {
         matches!(self, Kind::Int | Kind::SymInt)
     }
@@ -146,7 +147,7 @@ fn is_device(text: &str) -> bool {
     DEVICES.contains(&name) && index.is_none_or(|i| i.parse::<i8>().is_ok_and(|i| i >= 0))
 }
 
-/// What stands after a backslash, and what it means.
+/// The characters that stand after a backslash, and their meanings.
 const ESCAPES: [(char, char); 9] = [
     ('\\', '\\'),
     ('"', '"'),
@@ -193,7 +194,7 @@ impl fmt::Display for Default {
 }
 
 impl Default {
-    /// Whether an argument of this type can have it.
+    /// True if an argument of this type can have it.
     fn fits(&self, kind: &Kind) -> bool {
         match (kind, self) {
             (Kind::Optional(_) | Kind::Tensor, Default::None) => true,
@@ -220,14 +221,14 @@ impl Default {
 }
 
 impl Default {
-    /// Whether it can be an element of a list, where a truth value is no number.
+    /// True if it can be an element of a list, where a truth value is no number.
     fn fits_in_list(&self, of: &Kind) -> bool {
         of.is_listed() && self.fits(of) && matches!(self, Default::Bool(_)) == (*of == Kind::Bool)
     }
 }
 
 impl Kind {
-    /// Whether torch has defaults for lists of it.
+    /// True if torch has defaults for lists of it.
     fn is_listed(&self) -> bool {
         matches!(self, Kind::Int | Kind::SymInt | Kind::Float | Kind::Bool)
             || matches!(self, Kind::Named(name) if name == "complex")
@@ -245,16 +246,16 @@ pub struct Argument {
     pub text: String,
     /// Its alias set, as in `Tensor(a!)`: the letters, without `!`.
     pub alias: Option<String>,
-    /// Whether the operator writes it (`!`).
+    /// True if the operator writes it (`!`).
     pub mutated: bool,
     /// Its default, if any.
     pub default: Option<Default>,
-    /// Whether it stands after `*`.
+    /// True if it stands after `*`.
     pub keyword_only: bool,
 }
 
 impl Argument {
-    /// Whether a tensor is passed here (also an optional one).
+    /// True if a tensor is passed here (also an optional one).
     pub fn is_tensor(&self) -> bool {
         match &self.kind {
             Kind::Optional(inner) => **inner == Kind::Tensor,
@@ -274,7 +275,7 @@ pub struct Return {
     pub text: String,
     /// Its alias set.
     pub alias: Option<String>,
-    /// Whether the alias set is written (`!`).
+    /// True if the alias set is written (`!`).
     pub mutated: bool,
 }
 
@@ -289,16 +290,16 @@ pub struct Schema {
     pub overload: String,
     /// Arguments in order, keyword-only ones last.
     pub args: Vec<Argument>,
-    /// Whether any number of arguments may follow, `...`: torch's own primitives, no operator that can be called by its schema.
+    /// True if any number of arguments may follow, `...`: torch's own primitives, no operator that can be called by its schema.
     pub is_vararg: bool,
     /// Results in order.
     pub returns: Vec<Return>,
-    /// Whether any number of results may follow, likewise.
+    /// True if any number of results may follow, likewise.
     pub is_varret: bool,
 }
 
 impl Schema {
-    /// How many arguments may be given by position: those before `*`.
+    /// The number of arguments that may be given by position: those before `*`.
     pub fn positional(&self) -> usize {
         self.args.iter().take_while(|arg| !arg.keyword_only).count()
     }
@@ -343,7 +344,7 @@ impl fmt::Display for Schema {
         }
         write!(f, "{}({}) -> ", self.qualified_name(), args.join(", "))?;
         match returns.as_slice() {
-            // What begins with a parenthesis is a list of results.
+            // A text that begins with a parenthesis is a list of results.
             [only] if !only.starts_with('(') => f.write_str(only),
             many => write!(f, "({})", many.join(", ")),
         }

@@ -477,13 +477,13 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a name stands for any type: `t`, `t1`, `tVal`. torch takes every name in small letters for one; longer ones are slips.
+/// True if a name stands for any type: `t`, `t1`, `tVal`. torch takes every name in small letters for one; longer ones are slips.
 fn is_variable(name: &str) -> bool {
     let mut chars = name.chars();
     name == "tVal" || chars.next().is_some_and(|c| c.is_ascii_lowercase()) && chars.all(|c| c.is_ascii_digit())
 }
 
-/// What to say of a type that is none.
+/// The message about a type that does not exist.
 fn unknown(name: &str) -> String {
     let instead = match name {
         "double" | "float32" | "float64" => Some(("float", "every floating-point number")),
@@ -498,7 +498,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// What to write instead of a default that does not fit.
+/// The advice for a default that does not fit.
 fn hint(kind: &Kind, value: &Default) -> String {
     match (kind, value) {
         (Kind::List(inner, _), _) if !inner.is_listed() => {
