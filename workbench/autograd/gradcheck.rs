@@ -14,7 +14,7 @@ use crate::runtime::{DType, Error, Result, Tensor};
 /// Most elements of all Jacobians together: 2048 outputs of 2048 inputs. Every output takes a backward pass.
 const MOST_COMPARED: usize = 1 << 22;
 
-/// What a gradient check is told.
+/// The options of a gradient check.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GradOptions {
     /// Step of the finite differences.
@@ -33,7 +33,7 @@ impl Default for GradOptions {
 }
 
 impl GradOptions {
-    /// What float32 allows.
+    /// The options for float32, whose finite differences are less accurate.
     pub fn float32() -> Self {
         GradOptions { eps: 1e-2, atol: 1e-2, rtol: 1e-3 }
     }
@@ -42,13 +42,13 @@ impl GradOptions {
 /// The element of a Jacobian that is furthest off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Worst {
-    /// Which argument.
+    /// The number of the argument.
     pub input: usize,
-    /// Which element of it.
+    /// The index of the argument's element.
     pub input_index: Vec<usize>,
-    /// Which output.
+    /// The number of the output.
     pub output: usize,
-    /// Which element of it.
+    /// The index of the output's element.
     pub output_index: Vec<usize>,
     /// By the registered gradient.
     pub analytical: f64,
@@ -56,12 +56,12 @@ pub struct Worst {
     pub numerical: f64,
 }
 
-/// What a gradient check found.
+/// The result of a gradient check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradReport {
-    /// What was checked.
+    /// The name of the operator or function that was checked.
     pub name: String,
-    /// Whether every element agrees.
+    /// True if every element agrees.
     pub passed: bool,
     /// `float64`, or `float32` with why.
     pub precision: String,
@@ -71,7 +71,7 @@ pub struct GradReport {
     pub max_error: Vec<(usize, f64)>,
     /// The element that is furthest off.
     pub worst: Option<Worst>,
-    /// How many elements of the Jacobians were compared.
+    /// The number of elements of the Jacobians that were compared.
     pub compared: usize,
 }
 

@@ -80,7 +80,7 @@ pub enum RawArg {
         ptr: *mut u8,
         /// Size in bytes.
         bytes: usize,
-        /// Whether the kernel may write it; otherwise a write is a fault.
+        /// True if the kernel may write it; otherwise a write is a fault.
         writable: bool,
     },
     /// Memory of host code's that the kernel may not touch, as its processor could not; where it is, for messages.
@@ -96,14 +96,14 @@ pub enum RawArg {
 
 /// Asked on the launching thread every few milliseconds; `true` stops the launch with [`FaultKind::Interrupted`].
 pub trait Interrupt: Sync {
-    /// Whether the user wants it to stop.
+    /// True if the user wants it to stop.
     fn interrupted(&self) -> bool;
 }
 
 /// Memory that a pointer inside a struct argument points at.
 #[derive(Debug, Clone)]
 pub struct Reach {
-    /// What messages call it: `p.weights`.
+    /// The name in messages: `p.weights`.
     pub name: String,
     /// The element type, where there is one.
     pub elem: Option<Scalar>,
@@ -111,11 +111,11 @@ pub struct Reach {
     pub ptr: *mut u8,
     /// Size in bytes.
     pub bytes: usize,
-    /// Whether the kernel may write it.
+    /// True if the kernel may write it.
     pub writable: bool,
     /// The parameter that holds the pointer, counted from 0.
     pub param: usize,
-    /// Where in that parameter's bytes it is.
+    /// The offset of the pointer in that parameter's bytes.
     pub offset: u32,
 }
 
@@ -135,11 +135,11 @@ pub struct Queue<'a> {
     pub after: &'a [u64],
     /// Streams whose later work waits for the kernel.
     pub before: &'a [u64],
-    /// Whether the kernel is waited for: nobody else knows that its arrays are in use.
+    /// True if the kernel is waited for: nobody else knows that its arrays are in use.
     pub waits: bool,
 }
 
-/// How to launch.
+/// The settings of a launch.
 #[derive(Clone, Copy)]
 pub struct LaunchConfig<'a> {
     /// Blocks.
@@ -154,9 +154,9 @@ pub struct LaunchConfig<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
     /// Runs the blocks in order on the calling thread.
     pub serial: bool,
-    /// What the kernel may reach beside its arguments.
+    /// The memory that the kernel may reach beside its arguments.
     pub reach: &'a [Reach],
-    /// What host code runs on; a kernel that it launches may reach its memory.
+    /// The run time of the host code that launches it; such a kernel may reach the host code's memory.
     pub host: Option<&'a dyn cpu::Host>,
     /// On a GPU, where the arrays lie there: then the pointers among arguments and in structs are the device's addresses. `None`: arrays
     /// are in host memory.
@@ -180,7 +180,7 @@ impl LaunchConfig<'_> {
     }
 }
 
-/// What a launch did wrong.
+/// The kind of error that ended a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// A read outside its buffer.
@@ -240,7 +240,7 @@ pub enum Exception {
     Memory,
     /// `OverflowError`: `std::overflow_error`.
     Overflow,
-    // What Python's C interface may set besides.
+    // Exceptions that only Python's C interface sets.
     /// `KeyError`: a key that is not there.
     Key,
     /// `ZeroDivisionError`: a division by zero.
@@ -328,7 +328,7 @@ impl Exception {
         }
     }
 
-    /// Whether `except` with a class catches it.
+    /// True if `except` with a class catches it.
     pub fn is(self, class: Exception) -> bool {
         match class {
             Exception::Any => true,
@@ -410,7 +410,7 @@ pub struct RawFault {
     pub related: Option<Span>,
     /// The kernel that did it, where host code had launched it.
     pub kernel: Option<FuncId>,
-    /// Where the text calls what launched it, where that is the library.
+    /// The place where the text calls the library, if the library made the launch.
     pub called: Option<Span>,
 }
 
@@ -425,13 +425,13 @@ pub struct PrintfRecord {
     pub text: String,
 }
 
-/// What a launch ended in.
+/// The outcome of a launch.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// printf records in (block, thread, time) order, those before a fault included.
     pub output: Vec<PrintfRecord>,
-    /// How many records were dropped past the bound.
+    /// The number of records that were dropped because the log was full.
     pub dropped: u64,
-    /// What went wrong, if anything.
+    /// The error, if any.
     pub fault: Option<RawFault>,
 }

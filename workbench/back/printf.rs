@@ -21,7 +21,7 @@ pub enum PrintfArg {
     Pointer(u64),
 }
 
-/// What an argument prints as that is missing or of another kind than its conversion's; the validator lets neither by.
+/// The text for an argument that is missing, or of another kind than its conversion's; the validator lets neither pass.
 const MISFIT: &str = "(?)";
 
 /// The text of one printf call. Bytes that are not UTF-8 (a `%c` past 127, a precision that cuts a character) come out
@@ -312,7 +312,7 @@ mod tests {
         fn snprintf(buffer: *mut c_char, size: usize, format: *const c_char, ...) -> c_int;
     }
 
-    /// What C's own `snprintf` writes for a format with one conversion.
+    /// The output of C's own `snprintf` for a format with one conversion.
     fn c_printf(format: &str, stars: &[i32], arg: &PrintfArg) -> String {
         let format = CString::new(format).unwrap();
         let mut buffer = vec![0u8; 8192];

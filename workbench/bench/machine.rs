@@ -1,4 +1,4 @@
-//! What the numbers were measured on.
+//! The machine that numbers were measured on.
 
 use std::fmt;
 use std::fs;
@@ -13,13 +13,13 @@ use super::units;
 pub struct Machine {
     /// The processor's own name; empty where the system does not say.
     pub cpu: String,
-    /// How many threads this process may run at once.
+    /// The number of threads that this process may run at once.
     pub cores: usize,
     /// Bytes of the last-level cache; `None` where the system does not say.
     pub last_level_cache: Option<u64>,
     /// Operating system and architecture, such as `linux x86_64`.
     pub platform: String,
-    /// Whether Workbench itself was built without optimisation, which makes every number of it meaningless.
+    /// True if Workbench itself was built without optimisation, which makes every number of it meaningless.
     pub debug_build: bool,
 }
 

@@ -33,7 +33,7 @@ pub fn do_bench_while(
     let timer = Timer::get();
     runtime::forget_own();
     f()?;
-    // That may have compiled something.
+    // The call may have started a compilation.
     runtime::settle_while(|| ask().map(|()| true))?;
     let estimate_ms = timer.time(5, &mut f)? * 1e3;
     let calls = |ms: f64| {
@@ -46,7 +46,7 @@ pub fn do_bench_while(
     (0..calls(rep_ms)).map(|_| Ok(timer.time(1, &mut f)? * 1e3)).collect()
 }
 
-/// What to make of the times, by Triton's names.
+/// The statistic of the times, by Triton's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReturnMode {
     /// The smallest.

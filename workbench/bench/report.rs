@@ -1,4 +1,4 @@
-//! What a sweep found: rows of numbers, verdicts, and how they were measured; shown as an aligned table.
+//! Results of a sweep: rows of numbers, verdicts, and the policy of the measurement; shown as an aligned table.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ pub struct BenchRow {
     pub mad_s: f64,
     /// Samples further than 3.5 MADs from the median; they are part of every number here.
     pub outliers: usize,
-    /// How many samples.
+    /// The number of samples.
     pub samples: usize,
     /// Calls in a sample.
     pub batch: u64,
@@ -74,7 +74,7 @@ impl BenchRow {
     }
 }
 
-/// How a sweep was measured.
+/// The policy by which a sweep was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Policy {
     /// Level of every interval.
@@ -94,23 +94,23 @@ pub struct Policy {
 /// A sweep of contestants over sizes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BenchReport {
-    /// What was timed, for the picture's title; may be empty.
+    /// The title: the thing that was timed; may be empty.
     pub title: String,
-    /// What a size counts, such as `n`.
+    /// The name of the size, such as `n`.
     pub size_name: String,
     /// All rows, by size in the order measured, then by contestant.
     pub rows: Vec<BenchRow>,
-    /// What it was measured on.
+    /// The machine it was measured on.
     pub machine: Machine,
-    /// What caches held.
+    /// The contents of the caches when a sample began.
     pub cache: CachePolicy,
-    /// How it was measured.
+    /// The policy by which it was measured.
     pub policy: Policy,
-    /// What a reader must know, such as sizes left out.
+    /// Notes for the reader, such as sizes left out.
     pub notes: Vec<String>,
 }
 
-/// How the first contestant fared against another over all sizes.
+/// The score of the first contestant against another over all sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Tally {
     faster: usize,
@@ -163,7 +163,7 @@ impl BenchReport {
         self.rows.iter().find(|r| r.size == size && r.name == name)
     }
 
-    /// What the samples show about `a` against `b` at a size; `None` where either was not measured.
+    /// The verdict on `a` against `b` at a size; `None` where either was not measured.
     pub fn verdict(&self, a: &str, b: &str, size: u64) -> Option<Verdict> {
         Some(stats::verdict(&self.row(a, size)?.times_s, &self.row(b, size)?.times_s))
     }
@@ -261,7 +261,7 @@ impl BenchReport {
     }
 }
 
-/// Which columns of [`BenchReport::table`] hold numbers, and so are aligned to the right.
+/// The columns of [`BenchReport::table`] that hold numbers, and so are aligned to the right.
 pub fn is_numeric(title: &str, column: usize) -> bool {
     column == 0 || matches!(title, "median" | "interval" | "throughput")
 }

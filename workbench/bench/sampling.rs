@@ -1,4 +1,4 @@
-//! How samples are taken: warm-up, batches, rounds, order, cache.
+//! Sampling: warm-up, batches, rounds, order, cache.
 //!
 //! For each size every contestant is warmed up and its batch calibrated; then contestants take turns, one sample a
 //! round, the order rotated from round to round. So drift of the clock frequency and noise of other processes hit all
@@ -16,11 +16,11 @@ use super::timer::Timer;
 use super::units;
 use crate::runtime::{self, Error, Result};
 
-/// What the caches hold when a sample begins.
+/// The contents of the caches when a sample begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CachePolicy {
-    /// What the calls before left there: data that fits stays in cache.
+    /// The data that earlier calls left there: data that fits stays in cache.
     #[default]
     Warm,
     /// Nothing of the contestant's: before every sample a buffer of twice the last-level cache is written. A sample is then
@@ -31,7 +31,7 @@ pub enum CachePolicy {
 /// One contestant at one size, ready to be called.
 pub type Contestant<'a> = Box<dyn FnMut() -> Result<()> + 'a>;
 
-/// How long and how often to measure. Durations bound the sampling; a running call is never cut short.
+/// The length and number of measurements. Durations bound the sampling; a running call is never cut short.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchConfig {
     /// Sampling ends for a size once this much time is spent on it, all contestants together.
@@ -40,11 +40,11 @@ pub struct BenchConfig {
     pub rounds: usize,
     /// Rounds that are taken even where [`target_time_per_size`](Self::target_time_per_size) is spent.
     pub min_samples: usize,
-    /// What caches hold.
+    /// The contents of the caches.
     pub cache: CachePolicy,
     /// No new round begins once the whole sweep has taken this long; the report then says what is missing.
     pub max_total: Duration,
-    /// How long each contestant runs unmeasured at each size; at least one call.
+    /// The time that each contestant runs unmeasured at each size; at least one call.
     pub warm_up: Duration,
     /// Calls are batched until a sample takes this long, so that the clock's grain does not show.
     pub min_sample: Duration,
@@ -112,7 +112,7 @@ pub fn sweep_while<'a>(
     }
     let timer = Timer::get();
     let mut flusher = (config.cache == CachePolicy::Flush).then(Flusher::new);
-    // What was compiled and is not timed is not waited for.
+    // Code compiled earlier that is not timed here is not waited for.
     runtime::forget_own();
     let begin = Instant::now();
     let patience = Patience { ask, until: begin.checked_add(config.max_total) };
@@ -189,7 +189,7 @@ fn sample(
     Ok(())
 }
 
-/// How long code is waited for.
+/// The limit on a wait for compiled code.
 struct Patience<'a> {
     ask: &'a dyn Fn() -> Result<()>,
     until: Option<Instant>,

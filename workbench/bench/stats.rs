@@ -103,8 +103,8 @@ pub fn mad(samples: &[f64]) -> f64 {
     1.4826 * median(&deviations)
 }
 
-/// How many samples lie further than 3.5 scaled MADs from the median (Iglewicz and Hoaglin, "How to Detect and Handle
-/// Outliers", 1993). They are counted, never removed.
+/// The number of samples that lie further than 3.5 scaled MADs from the median (Iglewicz and Hoaglin, "How to Detect and Handle Outliers",
+/// 1993). They are counted, never removed.
 pub fn outliers(samples: &[f64]) -> usize {
     let (center, spread) = (median(samples), mad(samples));
     if spread.is_nan() || spread == 0.0 {
@@ -113,7 +113,7 @@ pub fn outliers(samples: &[f64]) -> usize {
     samples.iter().filter(|x| (*x - center).abs() > 3.5 * spread).count()
 }
 
-/// What two contestants' paired samples show.
+/// The conclusion from two contestants' paired samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -132,7 +132,7 @@ pub enum Outcome {
 /// A comparison of two contestants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Verdict {
-    /// What is shown.
+    /// The conclusion.
     pub outcome: Outcome,
     /// Median over rounds of the second's time by the first's: above 1 where the first is faster.
     pub ratio: f64,

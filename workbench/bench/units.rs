@@ -1,6 +1,6 @@
 //! Numbers for people: SI prefixes, three significant digits, the same in tables, pictures and verdicts.
 
-/// What stands where there is no number.
+/// The text in place of a missing number.
 pub const MISSING: &str = "–";
 
 const LARGE: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];

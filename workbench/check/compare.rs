@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::runtime::{DType, Tensor};
 
-/// What numbers an array holds: those of its element type, or half ones that were widened to float32 without loss.
+/// The precision of an array's numbers: that of its element type, or that of 16-bit floats that were widened to float32 without loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// Those of an element type.
@@ -41,7 +41,7 @@ impl From<DType> for Precision {
     }
 }
 
-/// How far results may differ.
+/// The tolerance for results.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tolerance {
     /// Relative to the expected value.
@@ -83,9 +83,9 @@ pub struct Writer {
 pub struct Mismatch {
     /// Its place.
     pub index: Vec<usize>,
-    /// What came.
+    /// The result.
     pub actual: f64,
-    /// What was wanted.
+    /// The value that was expected.
     pub expected: f64,
     /// Absolute error.
     pub abs: f64,
@@ -93,21 +93,21 @@ pub struct Mismatch {
     pub rel: f64,
     /// Distance in units in the last place of the actual type; infinite where one is NaN or infinite.
     pub ulp: f64,
-    /// Who wrote it, where that is known.
+    /// The thread that wrote it, where that is known.
     pub writer: Option<Writer>,
-    /// Whether the element still holds the poison it was given before the launch: nobody wrote it.
+    /// True if the element still holds the poison it was given before the launch: nobody wrote it.
     pub unwritten: bool,
 }
 
-/// How many mismatches are listed.
+/// The number of mismatches that are listed.
 const LISTED: usize = 8;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Whether everything agrees.
+    /// True if everything agrees.
     pub passed: bool,
-    /// Why nothing could be compared (shapes or types that differ), if so.
+    /// The reason why nothing could be compared (shapes or types that differ), if so.
     pub incomparable: Option<String>,
     /// The tolerance used.
     pub tolerance: Tolerance,
@@ -119,9 +119,9 @@ pub struct Comparison {
     /// Largest distance in ULP (0 for integers that are equal): infinite where a NaN or an infinity disagrees, NaN where nothing
     /// could be compared.
     pub max_ulp: f64,
-    /// How many elements do not agree.
+    /// The number of elements that do not agree.
     pub mismatches: usize,
-    /// How many were compared.
+    /// The number of elements that were compared.
     pub total: usize,
     /// The first of them.
     pub first: Vec<Mismatch>,
@@ -327,7 +327,7 @@ mod tests {
             assert_eq!((c.first[0].abs, c.first[0].rel, c.first[0].ulp), (f64::INFINITY, f64::INFINITY, f64::INFINITY));
         }
         for (got, want) in [(nan, 1.0), (1.0, nan), (nan, nan), (nan, inf)] {
-            // What comes later, a large error even, does not hide it.
+            // A later mismatch, even one with a large error, does not hide it.
             let c = compare(&tensor(&[got, 9.0]), &tensor(&[want, 1.0]), None, false);
             assert!(!c.passed && c.max_abs.is_nan() && c.max_rel.is_nan(), "{got} {want}: {c:?}");
             assert_eq!(c.max_ulp, f64::INFINITY, "{got} {want}");

@@ -16,12 +16,12 @@ use crate::ops::binding::Source;
 use crate::ops::{IntoArgs, Op, OwnedArg, fill_defaults};
 use crate::runtime::{Result, Tensor};
 
-/// What a check is told besides the arguments.
+/// The options of a check.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CheckOptions {
-    /// How far results may differ; `None`: torch's default for the result's type.
+    /// The tolerance for results; `None`: torch's default for the result's type.
     pub tolerance: Option<Tolerance>,
-    /// Whether NaN agrees with NaN.
+    /// True if NaN agrees with NaN.
     pub equal_nan: bool,
 }
 
@@ -133,7 +133,7 @@ impl Op {
             .chain(definition.schema.args.iter().filter(|a| a.mutated).map(|a| a.name.clone()))
             .collect();
         let mut actual = got.tensors;
-        // What is written in place is a result too.
+        // Arguments written in place are results too.
         for (arg, after) in definition.schema.args.iter().zip(&got.args) {
             if arg.mutated
                 && let Some(tensor) = after.tensor()

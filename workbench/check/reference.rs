@@ -11,7 +11,7 @@ pub trait CheckArgs: IntoArgs {
     /// A function of as many `ArrayViewD<f64>` as there are arguments.
     type Reference;
 
-    /// What the reference gives for arguments, of which more than the tuple's are defaults.
+    /// The result of the reference for arguments; arguments beyond the tuple's length are defaults.
     ///
     /// # Errors
     /// [`Error::Argument`] for an argument that is no array of numbers and no number.

@@ -1,4 +1,4 @@
-//! What a check found, as text and as data.
+//! Reports of checks, as text and as data.
 
 use std::fmt;
 
@@ -28,12 +28,12 @@ pub struct OutputCheck {
     pub ulps: Vec<f64>,
 }
 
-/// What [`crate::check::check`] found.
+/// The report of [`crate::check::check`].
 #[derive(Debug, Clone, Serialize)]
 pub struct CheckReport {
-    /// What was checked.
+    /// The name of the operator or function that was checked.
     pub name: String,
-    /// Whether every output agrees.
+    /// True if every output agrees.
     pub passed: bool,
     /// One entry per output.
     pub outputs: Vec<OutputCheck>,
@@ -55,7 +55,7 @@ impl CheckReport {
         self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, worse)
     }
 
-    /// How many elements do not agree.
+    /// The number of elements that do not agree.
     pub fn mismatches(&self) -> usize {
         self.outputs.iter().map(|o| o.comparison.mismatches).sum()
     }
@@ -66,7 +66,7 @@ pub fn index(index: &[usize]) -> String {
     format!("[{}]", index.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// Who wrote an element, in words.
+/// The thread that wrote an element, in words.
 pub fn writer(mismatch: &Mismatch) -> String {
     match mismatch.writer {
         Some(w) => {

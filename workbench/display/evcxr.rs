@@ -1,8 +1,7 @@
 //! evcxr's display protocol: a type with an inherent method `evcxr_display(&self)` is shown by it, and blocks on
 //! standard output between `EVCXR_BEGIN_CONTENT <mime>` and `EVCXR_END_CONTENT` become the cell's output.
 //!
-//! Of several blocks of one mime type in a cell the last wins. JSON is left out: JupyterLab would show it in place of the
-//! picture.
+//! The last of several blocks of one mime type in a cell wins. JSON is left out: JupyterLab would show it in place of the picture.
 
 use std::io::{self, Write};
 
@@ -39,7 +38,7 @@ fn block(mime: &str, text: &str) -> String {
 /// Shows something in the cell that is running.
 pub fn display(shown: &dyn Show) {
     let mut out = io::stdout().lock();
-    // Where standard output is closed there is nobody left to show anything to, nor to tell.
+    // A closed standard output leaves nobody to show anything to, nor to tell.
     let _ = out.write_all(blocks(&shown.bundle()).as_bytes()).and_then(|()| out.flush());
 }
 

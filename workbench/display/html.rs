@@ -1,4 +1,4 @@
-//! What cards are made of: escaping, tables, the one style sheet.
+//! Parts of cards: escaping, tables, the one style sheet.
 //!
 //! Every piece of HTML stands alone: it carries its style, every rule of which begins with `.wb-card`, and loads nothing.
 //! Greys are mixed from the page's text colour, so a card reads on any page; JupyterLab's own variables come
@@ -37,9 +37,9 @@ pub struct Table {
 /// A column of a [`Table`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
-    /// Whether its cells are numbers.
+    /// True if its cells are numbers.
     pub numeric: bool,
 }
 

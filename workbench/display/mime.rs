@@ -70,7 +70,7 @@ impl Show for Error {
     }
 }
 
-/// What a launch printed.
+/// The output of a launch.
 impl Show for Report {
     fn bundle(&self) -> MimeBundle {
         MimeBundle::text(self.text())

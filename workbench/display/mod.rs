@@ -1,7 +1,7 @@
-//! How results show themselves: as text, as HTML with pictures, in Python and in Rust notebooks.
+//! Display of results: as text, as HTML with pictures, in Python and in Rust notebooks.
 //!
-//! A result implements [`Show`]; [`MimeBundle`] is what a notebook gets. [`html`] holds what cards are made of and
-//! [`card`] the cards; [`evcxr`] prints bundles in the way the Rust kernel reads them.
+//! A result implements [`Show`]; [`MimeBundle`] is what a notebook gets. [`html`] holds the parts of cards and [`card`] the cards;
+//! [`evcxr`] prints bundles in the way the Rust kernel reads them.
 
 pub mod card;
 pub mod evcxr;

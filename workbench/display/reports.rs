@@ -22,7 +22,7 @@ fn ulp(v: f64) -> String {
 }
 
 impl CheckReport {
-    /// Where the differences are, one picture an output.
+    /// Maps of the differences, one picture per output.
     pub fn difference_maps(&self) -> Vec<Svg> {
         self.outputs
             .iter()
@@ -39,7 +39,7 @@ impl CheckReport {
             .collect()
     }
 
-    /// How the errors spread, in ULP, one picture an output.
+    /// Histograms of the errors in ULP, one picture per output.
     pub fn histograms(&self) -> Vec<Svg> {
         self.outputs
             .iter()

@@ -35,7 +35,7 @@ pub fn run(func: &mut Function) -> bool {
     for (param, used) in used.into_iter().enumerate() {
         let ParamType::Ptr { elem, .. } = func.params[param].ty else { continue };
         if used {
-            // What `void` pointers point at nobody knows, nor how it is aligned.
+            // The pointee of a `void` pointer is unknown, and so is its alignment.
             let unit = elem.map_or(1, Elem::size);
             let (stride, anchor) = (Stride::Bytes(unit), Anchor { param: param as u32, unit });
             let (name, span) = (format!("{}.anchor", func.params[param].name), func.params[param].span);

@@ -20,7 +20,7 @@ const CALLEE_LIMIT: usize = 2_000;
 const CALLER_LIMIT: usize = 50_000;
 /// The largest function of the library that host code inlines: its code runs once a call, and is compiled each time.
 pub(crate) const HOST_LIBRARY_LIMIT: usize = 8;
-/// How many statements inlining may add to a module.
+/// The number of statements that inlining may add to a module.
 const MODULE_LIMIT: usize = 200_000;
 
 /// Inlines what can be in every function of the module.
@@ -56,7 +56,7 @@ pub fn run(module: &mut Module) {
     }
 }
 
-/// What is known of a function.
+/// The facts known about a function.
 struct CalleeFacts {
     size: usize,
     depth: usize,
@@ -97,7 +97,7 @@ impl CalleeFacts {
 /// A function on the way from callees to callers.
 pub(crate) struct Visit {
     pub id: FuncId,
-    /// Whether it may come to call itself.
+    /// True if it may call itself, directly or through others.
     pub recursive: bool,
 }
 
@@ -162,7 +162,7 @@ struct Inliner<'a> {
     module: &'a Module,
     facts: &'a [CalleeFacts],
     caller: &'a mut Function,
-    /// What each value of the caller is now called.
+    /// The present name of each value of the caller.
     aliases: Vec<Value>,
     /// The first of a callee's slots here. Its copies share them, as calls share the stack.
     slots: FxHashMap<FuncId, usize>,
@@ -276,7 +276,7 @@ struct Copy {
     labels: usize,
     /// The call, where the callee's own text is none of the user's.
     place: Option<Span>,
-    /// Where a `Return` goes, and what it sets.
+    /// The label that a `Return` breaks to, and the local that it sets.
     exit: Option<(Label, Option<Local>)>,
 }
 
@@ -290,7 +290,7 @@ impl Copy {
         let mut out = Block::default();
         for (i, (stmt, span)) in block.iter().enumerate() {
             let last = last && i + 1 == block.stmts.len();
-            // What the user's text says in a function of the library, as the body of a lambda, keeps its place.
+            // The user's own text keeps its place, also inside a function of the library, such as the body of a lambda.
             let span = self.place.filter(|_| span.file.is_common() || span.is_none()).unwrap_or(span);
             match stmt {
                 Stmt::Let(_, Op::Param(_)) => {}

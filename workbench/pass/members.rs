@@ -44,7 +44,7 @@ pub fn run(func: &mut Function) -> bool {
     true
 }
 
-/// What is read: the same bytes may be, as several types. Without a scalar it is a pointer.
+/// A read: its member and its type, because the same bytes may be read as several types. Without a scalar it is a pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     member: MemberAt,
@@ -56,7 +56,7 @@ struct Reads<'f> {
     ints: BTreeMap<Value, i64>,
     /// Pointers to a constant offset of a struct.
     places: BTreeMap<Value, (u32, i64)>,
-    /// Where each was first read.
+    /// The place of each first read.
     found: BTreeMap<Key, Span>,
 }
 

@@ -39,11 +39,11 @@ pub mod writes;
 use crate::ir::{FuncId, FuncKind, Function, Module};
 use watch::Watch;
 
-/// How deep structs may point at each other and still be promoted all.
+/// The depth to which structs may point at each other and still all be promoted.
 const MAX_NESTING: usize = 4;
 
-/// What the CPU back end wants done before it makes code: calls inlined, constants folded, slots in
-/// registers where they can be, members of structs as parameters, pointers from where their memory starts, kernels ready to be cut into regions.
+/// The preparation of a module for the CPU back end: calls inlined, constants folded, slots in registers where possible, members of structs as
+/// parameters, pointers as offsets from where their memory starts, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
     let left = prepare_together(module);
     let watch = Watch::new(module);

@@ -1,8 +1,8 @@
-//! Which memory a pointer comes from, by data flow through pointer arithmetic, selections and locals.
+//! Origins of pointers: the memory that each comes from, by data flow through pointer arithmetic, selections and locals.
 
 use crate::ir::{Block, Const, Function, Op, Stmt, Type, Value};
 
-/// What is known of a pointer's origin: a lattice of height two.
+/// The origin of a pointer, as far as it is known: a lattice of height two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin<T> {
     /// Nothing reaches it but null and poison.

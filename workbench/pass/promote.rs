@@ -15,7 +15,7 @@ use crate::source::Span;
 /// Most places of one slot: beyond, it is an array, and better in memory.
 const MAX_CELLS: usize = 64;
 
-/// Where a pointer points: a slot and an offset in bytes.
+/// The place that a pointer points at: a slot and an offset in bytes.
 type SlotPlace = (Slot, i64);
 
 /// Promotes what can be; whether anything was.

@@ -19,11 +19,11 @@ use crate::source::Span;
 /// A function's regions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Regions {
-    /// What the body is made of.
+    /// The parts of the body.
     pub body: Sequence,
 }
 
-/// What a block is made of, in order.
+/// The parts of a block, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sequence {
     /// The parts; statement numbers are those of the block the sequence stands for.
@@ -43,9 +43,9 @@ pub enum Node {
     If {
         /// The statement.
         stmt: usize,
-        /// When true.
+        /// The side that runs when the condition is true.
         then: Sequence,
-        /// When false.
+        /// The side that runs when it is false.
         els: Sequence,
     },
     /// A `Loop` that holds a split.
@@ -69,13 +69,13 @@ pub enum Node {
 }
 
 impl Regions {
-    /// Whether nothing splits the function: each thread runs from beginning to end.
+    /// True if nothing splits the function: each thread runs from beginning to end.
     pub fn is_whole(&self) -> bool {
         self.body.nodes.iter().all(|node| matches!(node, Node::Region(_) | Node::Jump(_)))
     }
 }
 
-/// Which statements split a function.
+/// The statements that split a function.
 #[derive(Debug)]
 pub struct Splits {
     /// For each value, whether it is a pointer that may point into shared memory.
@@ -95,7 +95,7 @@ impl Splits {
         Splits { shared }
     }
 
-    /// Whether a statement itself is a split.
+    /// True if a statement itself is a split.
     pub fn is_split(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Barrier(_) | Stmt::Collective { .. } => true,
@@ -104,7 +104,7 @@ impl Splits {
         }
     }
 
-    /// Whether a block holds a split.
+    /// True if a block holds a split.
     pub fn within(&self, block: &Block) -> bool {
         block.stmts.iter().any(|stmt| self.is_split(stmt) || stmt.blocks().into_iter().any(|inner| self.within(inner)))
     }
@@ -223,7 +223,7 @@ impl Cutter<'_> {
         Sequence { nodes }
     }
 
-    /// What a statement is, when it is no part of a larger region.
+    /// The node of a statement, unless it is part of a larger region.
     fn node(&mut self, i: usize, stmt: &Stmt) -> Option<Node> {
         match stmt {
             Stmt::Barrier(_) => return Some(Node::Barrier(i)),
@@ -260,7 +260,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Whether a block holds a jump out of a node, or a return.
+    /// True if a block holds a jump out of a node, or a return.
     fn leaves(&self, block: &Block) -> bool {
         block.stmts.iter().any(|stmt| match stmt {
             Stmt::Return(_) => true,

@@ -34,15 +34,15 @@ pub struct Strided {
     pub func: Function,
     /// The index's type, an integer of 32 or 64 bits.
     pub index: Scalar,
-    /// Where the index starts.
+    /// The start of the index.
     pub start: Value,
-    /// What is added to it after each round.
+    /// The amount added to it after each round.
     pub stride: Value,
-    /// What it is compared with.
+    /// The value it is compared with.
     pub bound: Value,
     /// The type it is compared in, at least as wide as the index.
     pub compared: Scalar,
-    /// Whether the bound itself is still run.
+    /// True if the bound itself is still run.
     pub inclusive: bool,
     /// The loop.
     pub span: Span,
@@ -135,7 +135,7 @@ fn leave_instead(block: &mut Block, label: Label) {
     }
 }
 
-/// How a loop ends.
+/// The condition that ends a loop.
 struct Guard<'f> {
     stmt: &'f Stmt,
     index: Local,
@@ -198,7 +198,7 @@ impl<'f> Shape<'f> {
         self.func.ty(v).scalar().filter(|s| s.is_int() && s.bits() >= 32)
     }
 
-    /// Whether an op can be computed anew in every round, at little cost: it reads no memory and cannot fault.
+    /// True if an op can be computed again in every round, at little cost: it reads no memory and cannot fault.
     fn harmless(&self, op: &Op) -> bool {
         match op {
             Op::Load { .. } | Op::IntToPtr(_) | Op::SlotAddr(_) => false,
@@ -210,7 +210,7 @@ impl<'f> Shape<'f> {
         }
     }
 
-    /// Whether a value is the same in all rounds of a thread.
+    /// True if a value is invariant: the same in all rounds of a thread.
     fn invariant(&self, v: Value, height: u32) -> bool {
         let Some(op) = self.op(v).filter(|op| height < MAX_HEIGHT && self.harmless(op)) else { return false };
         if let Op::Get(l) = op {
@@ -264,7 +264,7 @@ impl<'f> Shape<'f> {
         Some(Guard { stmt, index, bound, compared, inclusive })
     }
 
-    /// What is added to the index at the end of a round, which does nothing else.
+    /// The amount added to the index at the end of a round, which does nothing else.
     fn stride(&self, index: Local, body: &Block, step: &Block) -> Option<Value> {
         let last = if step.is_empty() { body } else { step };
         let (Stmt::Set(local, next), rest) = last.stmts.split_last()? else { return None };
@@ -285,7 +285,8 @@ impl<'f> Shape<'f> {
         }
     }
 
-    /// Where the index is set before the loop, and to what: nowhere else but at a round's end, and it is read in the loop alone.
+    /// The statement before the loop that sets the index, and the value: the only other set is at a round's end, and only the loop reads
+    /// it.
     fn start(&self, index: Local, before: &[Stmt]) -> Option<(usize, Value)> {
         let (sets, gets) = (self.sets[index.index()], self.gets[index.index()]);
         if sets.all != 2 || sets.inside != 1 || gets.all != gets.inside {
@@ -335,9 +336,9 @@ struct Rounds<'a, 'f> {
     index: Local,
     /// The loop's.
     label: Label,
-    /// Whether `Continue` of the loop still moves the index.
+    /// True if `Continue` of the loop still moves the index.
     may_continue: bool,
-    /// What is assigned where a construct is left by `Break`.
+    /// The locals assigned where a construct is left by `Break`.
     leaves: HashMap<Label, Assigned>,
     independent: bool,
 }
@@ -402,7 +403,7 @@ impl Rounds<'_, '_> {
                 None
             }
             Stmt::Trap | Stmt::MissingReturn(_) => None,
-            // What other threads may wait for keeps its order too.
+            // Statements that other threads may wait for keep their order too.
             Stmt::Return(_)
             | Stmt::Call { .. }
             | Stmt::Dispatch(_)
@@ -502,7 +503,7 @@ mod tests {
             "for (int i = threadIdx.x; i != n; i += 64) x[i] = 1;".to_owned(),
             "for (int i = n - threadIdx.x; i >= 0; i -= 64) x[i] = 1;".to_owned(),
             "for (short i = threadIdx.x; i < n; i += 64) x[i] = 1;".to_owned(),
-            // What runs before the loop once a thread must not run once a round.
+            // A statement that runs before the loop once per thread must not run once per round.
             format!("x[threadIdx.x] += 1; {header} x[i] = 1;"),
             format!("float s = y[0]; {header} x[i] = s;"),
             format!("{header} printf(\"%d\", i);"),

@@ -194,7 +194,7 @@ fn constants_copies_and_dead_code_go() {
     );
 }
 
-/// How often an op of that name is left after folding.
+/// The number of ops of that name left after folding.
 fn left_after_folding(module: &Module, op: &str) -> usize {
     let mut module = module.clone();
     fold::run(&mut module.functions[0]);
@@ -862,7 +862,7 @@ fn members_of_a_struct_by_value_become_parameters_once_each() {
     b.load(weight, Scalar::I32);
     let at = b.at(data, count, Scalar::F32);
     b.store(at, bits);
-    // What is read at an index known only when running, outside, or across what is aligned, stays a read.
+    // Reads at an index known only when running, outside, or across the alignment stay reads.
     for (index, of) in [(p[1], Scalar::I32), (b.i32(6), Scalar::I32), (b.i32(3), Scalar::U16)] {
         let from = b.at(p[0], index, of);
         b.load(from, Scalar::I32);

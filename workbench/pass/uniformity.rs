@@ -1,7 +1,7 @@
-//! Which values all threads of a block share, and which grow evenly with `threadIdx.x`.
+//! Values that are uniform over a block, and values that are affine in `threadIdx.x`.
 //!
 //! # Lattice
-//! Of each value and local, from what is best to know to nothing:
+//! The lattice has one element for each value and local, from the most known to nothing known:
 //!
 //! - `Uniform`: the same for all threads of the block that evaluate it.
 //! - `Affine`: `base + stride * threadIdx.x`, the base uniform. For pointers the stride is in bytes.
@@ -30,7 +30,7 @@ use crate::ir::{
 /// Keeps the analysis linear in the length of the function.
 const MAX_ROUNDS: usize = 12;
 
-/// How a value differs between the threads of a block.
+/// The variation of a value between the threads of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// The same for all threads of the block that evaluate it.
@@ -39,14 +39,14 @@ pub enum Shape {
     Affine {
         /// The growth from one thread in x to the next: units of the integer, bytes of a pointer. Not 0.
         stride: i64,
-        /// Whether this holds in whole numbers, rather than modulo two to the width.
+        /// True if this holds in whole numbers, rather than modulo two to the width.
         exact: bool,
     },
     /// Anything.
     Varying,
 }
 
-/// What is known of a function.
+/// The shapes of the values and locals of a function.
 #[derive(Debug, Clone)]
 pub struct Uniformity {
     values: Vec<Shape>,
@@ -66,12 +66,12 @@ impl Uniformity {
         self.locals[l.index()]
     }
 
-    /// Whether all threads of the block that evaluate a value get the same.
+    /// True if all threads of the block that evaluate a value get the same.
     pub fn is_uniform(&self, v: Value) -> bool {
         self.value(v) == Shape::Uniform
     }
 
-    /// Whether all threads that enter a construct and stay in the function leave it together, a loop after equally many rounds.
+    /// True if all threads that enter a construct and stay in the function leave it together, a loop after equally many rounds.
     pub fn leaves_together(&self, label: Label) -> bool {
         !self.divergent[label.index()]
     }

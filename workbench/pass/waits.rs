@@ -47,7 +47,7 @@ fn reads_others(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Atomic { .. } | Stmt::Let(_, Op::Load { volatile: true, .. }))
 }
 
-/// What depends on other threads.
+/// The values and locals that depend on other threads.
 struct WaitFacts {
     values: Vec<bool>,
     locals: Vec<bool>,

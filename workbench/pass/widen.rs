@@ -19,7 +19,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// Why a kernel has no float64 twin.
+/// The reason why a kernel has no float64 twin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WidenError {
     /// The place in the user's text.
@@ -55,7 +55,7 @@ pub fn widen(module: &Module, kernel: FuncId) -> Result<Module, WidenError> {
     out.globals.iter_mut().for_each(global);
     for data in out.shared.iter_mut().filter(|data| data.elem == Some(Scalar::F32)) {
         let reason = || format!("`{}` is too large to be widened", data.name);
-        // How large dynamic memory is the launch says, in bytes of the kernel as it is written.
+        // The size of dynamic memory is given by the launch, in bytes of the kernel as it is written.
         let size = data.size.checked_mul(2).filter(|_| !data.dynamic);
         data.size = size.ok_or_else(|| WidenError { span: data.span, reason: reason() })?;
         data.align = data.align.max(8);
@@ -64,7 +64,7 @@ pub fn widen(module: &Module, kernel: FuncId) -> Result<Module, WidenError> {
     Ok(out)
 }
 
-/// What the memory behind a pointer holds.
+/// The contents of the memory behind a pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Memory {
     /// `f32`s and nothing else.

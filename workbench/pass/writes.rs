@@ -1,4 +1,4 @@
-//! Which parameters' memory a kernel writes, as far as its text tells.
+//! Parameters whose memory a kernel writes, as far as its text tells.
 
 use super::inline;
 use super::pointers::{self, Origin};

@@ -28,7 +28,7 @@ const GRAIN: f64 = 10.0;
 
 pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<Infallible>>;
 
-/// Where data coordinates live.
+/// The drawing area in data coordinates.
 pub(super) type Plane = DrawingArea<Pen, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// The text so far.
@@ -279,7 +279,7 @@ impl Canvas {
         ShapeStyle::from(role.color()).stroke_width((width * GRAIN).round() as u32)
     }
 
-    /// What hovering over the next element shows.
+    /// Sets the text that is shown when the pointer hovers over the next element.
     pub(super) fn tip(&self, text: impl Into<String>) {
         self.sheet.borrow_mut().tip = Some(text.into());
     }
@@ -342,7 +342,7 @@ impl Canvas {
     }
 }
 
-/// Where a data point lies, in our pixels.
+/// The place of a data point, in our pixels.
 pub(super) fn place(plane: &Plane, point: (f64, f64)) -> (f64, f64) {
     let (x, y) = plane.map_coordinate(&point);
     (f64::from(x) / GRAIN, f64::from(y) / GRAIN)
@@ -368,7 +368,7 @@ pub(super) fn bar(plane: &Plane, style: ShapeStyle, from: (f64, f64), to: (f64, 
     plane.draw(&Rectangle::new([from, to], style))
 }
 
-/// How wide a text is likely to be; no font is at hand to ask.
+/// The likely width of a text; no font is at hand to ask.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }

@@ -1,4 +1,4 @@
-//! Where two arrays differ: a map for two and more dimensions, a profile for one.
+//! Pictures of the difference of two arrays: a map for two and more dimensions, a profile for one.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
@@ -7,7 +7,7 @@ use super::canvas::{Canvas, Drawn, Weight, bar, notice, picture, place};
 use super::theme::Role;
 use crate::bench::units;
 
-/// Which difference is shown.
+/// The difference that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DifferenceKind {
     /// `actual - expected`: too large and too small have a hue each.
@@ -17,10 +17,10 @@ pub enum DifferenceKind {
     Absolute,
 }
 
-/// What to show and what counts as a mismatch.
+/// The options of the picture, and of what counts as a mismatch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DifferenceOptions {
-    /// What the arrays are; may be empty.
+    /// The title, which names the arrays; may be empty.
     pub title: String,
     /// Signed or absolute.
     pub kind: DifferenceKind,
@@ -28,7 +28,7 @@ pub struct DifferenceOptions {
     pub rtol: f64,
     /// See [`rtol`](Self::rtol).
     pub atol: f64,
-    /// Whether NaN matches NaN.
+    /// True if NaN matches NaN.
     pub equal_nan: bool,
 }
 
@@ -206,7 +206,7 @@ pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options
     map(&title, &grid, shape, options)
 }
 
-/// How deep a hue an error takes, in steps; 0 for none at all.
+/// The depth of an error's hue, in steps; 0 for none at all.
 fn depth(error: f64, largest: f64) -> u32 {
     if error == 0.0 || largest == 0.0 {
         return 0;
@@ -218,7 +218,7 @@ fn hue(error: f64) -> Role {
     if error < 0.0 { Role::Negative } else { Role::Positive }
 }
 
-/// How a cell is filled; `None` where nothing differs.
+/// The fill of a cell; `None` where nothing differs.
 fn look(cell: &Cell, largest: f64) -> Option<(Role, u32)> {
     if cell.odd {
         return Some((Role::Odd, STEPS));

@@ -1,4 +1,4 @@
-//! How errors are distributed: a histogram with logarithmic bins.
+//! Distribution of errors: a histogram with logarithmic bins.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::canvas::{Canvas, Drawn, Weight, notice, picture, place, shorten, text
 use super::theme::Role;
 use crate::bench::units;
 
-/// What the errors count, which decides the bins.
+/// The unit of the errors, which decides the bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Units in the last place: bins end at 1, 2, 4, 8, ...
@@ -163,7 +163,7 @@ const LABEL_SIZE: f64 = 12.0;
 /// Least room between two labels.
 const LABEL_GAP: f64 = 6.0;
 
-/// Which bars, `pitch` apart, get their label: every one, or every second, ..., such that no two touch; and the last one.
+/// The bars, `pitch` apart, that get their label: every one, or every second, ..., such that no two touch; and the last one.
 fn labelled(labels: &[&str], pitch: f64) -> Vec<bool> {
     let fits = |a: usize, b: usize| {
         let half = |i: usize| text_width(labels[i], LABEL_SIZE) / 2.0;

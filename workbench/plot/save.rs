@@ -23,7 +23,7 @@ impl BenchReport {
         std::fs::write(path, text).map_err(|e| Error::Other(format!("`{}` could not be written: {e}", path.display())))
     }
 
-    /// What [`BenchReport::save`] writes to a path.
+    /// The text that [`BenchReport::save`] writes to a path.
     ///
     /// # Errors
     /// An argument error for an ending that says nothing.

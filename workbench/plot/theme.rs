@@ -1,4 +1,4 @@
-//! What each role of a picture looks like, on its own and inside a page.
+//! Looks of the roles of a picture, on its own and inside a page.
 //!
 //! A role's colour is a CSS variable with a fallback. The variables are set by [`page_css`] on the card around a
 //! picture; a picture alone has only the fallbacks, tones with a contrast of at least 3 (text: 4) on white and
@@ -10,10 +10,10 @@ use plotters::style::RGBColor;
 /// Fonts of all text.
 pub const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// How many contestants have a hue of their own; the next as many repeat the hues dashed.
+/// The number of contestants with a hue of their own; the next as many repeat the hues dashed.
 pub const HUES: usize = 7;
 
-/// What a mark of a picture stands for.
+/// The role of a mark in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Titles, labels, outlines.
@@ -22,7 +22,7 @@ pub enum Role {
     Muted,
     /// Thin lines behind the data.
     Grid,
-    /// Where nothing differs.
+    /// Places where nothing differs.
     Zero,
     /// Too large.
     Positive,

@@ -74,7 +74,7 @@ impl Checker<'_> {
         if func.kind != FuncKind::Kernel {
             self.error(format!("`{}` is launched and is no kernel", func.name));
         }
-        // What passes derive stands behind what a launch passes.
+        // Derived parameters, which passes add, stand behind those that a launch passes.
         let passed = func.params.iter().filter(|param| param.derived.is_none()).count();
         if args.len() != passed {
             self.error(format!("`{}` takes {passed} arguments, not {}", func.name, args.len()));
@@ -223,7 +223,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an atomic exists on a type.
+/// True if an atomic exists on a type.
 fn allows(op: AtomicOp, s: Scalar) -> bool {
     let wide = s.size() >= 4;
     match op {
@@ -234,7 +234,7 @@ fn allows(op: AtomicOp, s: Scalar) -> bool {
     }
 }
 
-/// What C's default promotions leave.
+/// True if a type is one that C's default promotions leave.
 fn is_promoted(ty: Type) -> bool {
     matches!(ty, Type::Scalar(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64 | Scalar::F64))
 }

@@ -1,25 +1,25 @@
 //! The validator: after it, passes and back ends index, match and recurse without a second look, and never panic.
 //!
 //! # Rules
-//! Of a module:
+//! Modules:
 //!  1. A global is aligned to a power of two up to 16, and is a whole number of its elements.
 //!  2. A format follows the grammar of [`crate::ir::format`].
 //!
-//! Of a function:
+//! Functions:
 //!  3. A kernel has no result.
 //!  4. A slot is aligned to a power of two up to 16, and is a whole number of its elements.
 //!  5. A block has one span a statement.
 //!  6. Constructs nest at most [`MAX_NESTING`] deep.
 //!  7. A function with a result never runs to its end. (An `If` on a constant counts as the side it takes.)
 //!
-//! Of handles:
+//! Handles:
 //!  8. Every value, local, slot, global, function, format and label named exists.
 //!  9. A value is defined at most once.
 //! 10. A value is used only after its definition, in the same block or in blocks nested in that.
 //! 11. A label is defined by one construct.
 //! 12. `Break` names a construct around it, `Continue` a loop around it, and not from that loop's own `step`.
 //!
-//! Of types:
+//! Types:
 //! 13. A constant is in the form [`crate::ir::Const`] gives: an integer type, bits extended by its signedness.
 //! 14. A parameter op names a parameter, and has its type; a built-in variable has dimension 0, 1 or 2 and type `u32`.
 //! 15. Operands and results have the types the op's documentation gives. (The table is [`types`].)
@@ -29,25 +29,25 @@
 //! 19. A switch is over an integer; its case values fit that type and differ; at most one case is the default.
 //! 20. `Return` has a value exactly when the function has a result, of that type.
 //!
-//! Of calls:
+//! Calls:
 //! 21. A call has one argument a parameter, of its type, and binds a result of the function's type, or none;
 //!     whether it raised is a `Bool`, and asked by host functions of host functions.
 //! 22. A kernel is never called, a host function only by host functions. A host function holds no barrier.
 //! 23. A printf has a promoted argument for every conversion and `*` of its format, of its class: integer (of 32 or 64
 //!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.
 //!
-//! Of threads together:
+//! Threads together:
 //! 24. A shared variable is aligned to a power of two up to 1024, and is a whole number of its elements; a dynamic one has no size.
 //! 25. An atomic works on numbers of 32 or 64 bits (`Cas` also 16; floats only in `Add` and `Exch`; `Inc`, `Dec` on `u32`), has a
 //!     comparison exactly when it is `Cas`, and binds a result of its operand's type.
 //! 26. A collective has the operands and the result that [`crate::ir::Collective`] gives. No host function holds one, or names
 //!     shared memory.
 //!
-//! Of host code:
+//! Host code:
 //! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
 //! 28. A launch names a kernel, has six extents of `u32`, bytes of shared memory as `u64` and one argument a parameter that is not derived; only host
 //!     functions launch.
-//! 29. What is kept from before is a host function or a helper of such, and has no body; so it need not return.
+//! 29. A function whose code is kept from before is a host function or a helper of such, and has no body; so it need not return.
 //! 30. Host functions alone take the address of a function, which is no kernel, and dispatch, on a first parameter that is a pointer.
 
 mod calls;
@@ -63,7 +63,7 @@ use crate::source::Span;
 
 pub use crate::ir::MAX_NESTING;
 
-/// How many violations are reported; one defect of the front end often makes many.
+/// The number of violations that are reported; one defect of the front end often makes many.
 const MAX_REPORTED: usize = 20;
 
 /// Everything about a module that breaks a rule; empty for a valid one.
@@ -111,7 +111,7 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
     errors.diags
 }
 
-/// What is wrong with one function of a valid module, whose other functions need no bodies.
+/// The violations in one function of a valid module, whose other functions need no bodies.
 pub fn problems(module: &Module, func: &Function) -> Vec<String> {
     let kinds = |data: &FormatData| format::parse(&data.text).ok().map(|pieces| format::arg_kinds(&pieces));
     let formats: Vec<_> = module.formats.iter().map(kinds).collect();

@@ -8,7 +8,7 @@ use crate::ir::format::ArgKind;
 use crate::ir::{Block, Case, Const, Function, Label, Module, Op, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
-/// Where nesting passes the limit, if it does. Walks with a stack of its own, so any depth is safe.
+/// The place where nesting passes the limit, if it does. The walk has a stack of its own, so any depth is safe.
 pub(super) fn too_deep(body: &Block) -> Option<Span> {
     let mut pending = vec![(body, 0)];
     while let Some((block, depth)) = pending.pop() {
@@ -42,9 +42,9 @@ enum Construct {
 #[derive(Clone, Copy)]
 struct LabelState {
     construct: Construct,
-    /// Whether a reachable `Break` names it.
+    /// True if a reachable `Break` names it.
     left: bool,
-    /// Whether a reachable `Continue` does.
+    /// True if a reachable `Continue` names it.
     continued: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Checker<'a> {
     defined: Vec<Defined>,
     /// Values of the open blocks, innermost last.
     in_scope: Vec<Value>,
-    /// What is known of a `Bool` constant.
+    /// The truth of each `Bool` constant, where it is known.
     truth: Vec<Option<bool>>,
     labels: Vec<LabelState>,
     /// The statement at hand.

@@ -27,7 +27,7 @@ const BOOL: Type = Type::Scalar(Scalar::Bool);
 const I64: Type = Type::Scalar(Scalar::I64);
 const U64: Type = Type::Scalar(Scalar::U64);
 
-/// Whether the 64 bits are a value of the integer type, extended by its signedness.
+/// True if the 64 bits are a value of the integer type, extended by its signedness.
 pub(crate) fn is_extended(s: Scalar, bits: i64) -> bool {
     let spare = 64 - s.bits();
     match s.is_signed() {

@@ -24,13 +24,13 @@ use crate::back::Interrupt;
 pub struct DeviceInfo {
     /// As the driver calls it.
     pub name: String,
-    /// What to compile for: `sm_90`.
+    /// The architecture to compile for: `sm_90`.
     pub arch: String,
     /// Its memory in bytes.
     pub memory: usize,
 }
 
-/// Whether the driver's library can be loaded. Every call of cudarc comes after this: it panics where there is none.
+/// True if the driver's library can be loaded. Every call of cudarc comes after this check, because it panics where there is no driver.
 fn present() -> bool {
     static PRESENT: OnceLock<()> = OnceLock::new();
     if PRESENT.get().is_some() {
@@ -72,7 +72,7 @@ pub(super) fn devices() -> Vec<DeviceInfo> {
     (0..count).filter_map(|i| info(result::device::get(i).ok()?).ok()).collect()
 }
 
-/// Whether a kernel can run: a driver and a GPU.
+/// Checks that a kernel can run: there is a driver and a GPU.
 ///
 /// # Errors
 /// One sentence on what is missing and how to get it.
@@ -105,7 +105,7 @@ pub(super) fn describe(error: DriverError) -> String {
     if text.is_empty() { format!("{:?}", error.0) } else { format!("{:?} ({text})", error.0) }
 }
 
-/// What an error says of what a kernel did, where it is one of those.
+/// The explanation of an error that a kernel made, where it is one of those.
 pub(super) fn explained(error: DriverError) -> Option<String> {
     let what = describe(error);
     match error.0 {
@@ -121,7 +121,7 @@ pub(super) fn explained(error: DriverError) -> Option<String> {
     }
 }
 
-/// Whether the context is broken after this error: every later call in it gives the same.
+/// True if the context is broken after this error: every later call in it gives the same error.
 pub(super) fn breaks_context(error: DriverError) -> bool {
     matches!(
         error.0,
@@ -140,7 +140,7 @@ pub(super) fn breaks_context(error: DriverError) -> bool {
     )
 }
 
-/// Whether the driver waits for each kernel that is launched, so that an error at a launch is that kernel's.
+/// True if the driver waits for each kernel that is launched, so that an error at a launch is that kernel's.
 pub(super) fn launches_block() -> bool {
     std::env::var_os("CUDA_LAUNCH_BLOCKING").is_some_and(|said| said == "1")
 }
@@ -149,7 +149,7 @@ pub(super) fn launches_block() -> bool {
 /// a fault.
 pub(super) struct LogMemory {
     host: *mut u8,
-    /// What kernels know it as.
+    /// The address by which kernels know it.
     pub device: sys::CUdeviceptr,
 }
 
@@ -221,14 +221,14 @@ pub(super) struct Abandoned {
     pub end: sys::CUevent,
 }
 
-/// What launches on a GPU share, one at a time.
+/// The state that launches on a GPU share, one at a time.
 #[derive(Default)]
 pub(super) struct GpuState {
     /// The GPU's index.
     pub device: u32,
     pub context: Option<Context>,
     pub abandoned: Option<Abandoned>,
-    /// What was queued since somebody last waited.
+    /// The kernels queued since the last wait.
     pub queued: Queued,
     refused: Option<String>,
 }
@@ -239,20 +239,20 @@ unsafe impl Send for GpuState {}
 /// The process that has launched something; 0 before.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Whether nothing here was made by a process that this one was forked from: what was queued there is not this one's to wait for, and
-/// a lock may have been held by a thread that is not here.
+/// True unless this process was forked from one that had used a GPU. Kernels queued there are not for this process to wait for, and a lock
+/// may have been held by a thread that this process does not have.
 pub(super) fn is_ours() -> bool {
     let owner = OWNER.load(Ordering::Relaxed);
     owner == 0 || owner == std::process::id()
 }
 
-/// What is said in a process forked from one that used a GPU.
+/// The error in a process forked from one that used a GPU.
 const FORKED: &str = "CUDA cannot be used in a process forked after its first use; start workers with `spawn`";
 
 /// Makes this process the owner, before it takes a lock that a fork would leave locked.
 ///
 /// # Errors
-/// Why no kernel can run in a process forked from the owner.
+/// The reason why no kernel can run in a process forked from the owner.
 pub(super) fn own() -> Result<(), String> {
     let process = std::process::id();
     match OWNER.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed) {
@@ -522,7 +522,7 @@ pub(super) struct Module {
     handle: sys::CUmodule,
     /// Its kernels that were launched, by their names.
     functions: BTreeMap<String, sys::CUfunction>,
-    /// Whether a graph holds a launch of it, which may be replayed when its program is gone: it is never unloaded.
+    /// True if a graph holds a launch of it, which may be replayed when its program is gone: it is never unloaded.
     pinned: bool,
 }
 
@@ -533,7 +533,7 @@ unsafe impl Send for Module {}
 #[derive(Default)]
 pub(super) struct Modules {
     loaded: Vec<Module>,
-    /// What was written to variables, by their names in the machine code.
+    /// The bytes written to variables, by their names in the machine code.
     written: BTreeMap<String, Vec<u8>>,
 }
 
@@ -563,7 +563,7 @@ impl Module {
 }
 
 impl Modules {
-    /// Whether it is loaded on a GPU.
+    /// True if it is loaded on a GPU.
     pub fn has(&self, device: u32) -> bool {
         self.devices().any(|d| d == device)
     }
@@ -573,7 +573,7 @@ impl Modules {
         self.loaded.iter().map(|m| m.device)
     }
 
-    /// What was last written to a variable.
+    /// The bytes last written to a variable.
     pub fn written(&self, symbol: &str) -> Option<Vec<u8>> {
         self.written.get(symbol).cloned()
     }

@@ -9,13 +9,13 @@ use super::lex::{self, Item, Kind, Macro, Shape, Token, Words};
 use crate::ir::constants;
 use crate::library::{self, Part};
 
-/// What NVRTC calls the prelude; no span stands for it.
+/// The name of the prelude in NVRTC; no span stands for it.
 pub(super) const PRELUDE_NAME: &str = "<workbench prelude>";
 
-/// What NVRTC calls the macros of the options.
+/// The name of the options' macros in NVRTC.
 const OPTIONS_NAME: &str = "<options>";
 
-/// What of our library the words that NVRTC will read ask for: of the text, and of the instances that are asked for by name.
+/// The parts of our library that a text needs, by the words in it that NVRTC will read, and by those of the instances asked for by name.
 pub(super) fn library_parts(device_part: &str, options: &Options) -> Vec<&'static Part> {
     let bodies = options.defines.iter().map(|(_, body)| body.as_str());
     let texts = options.headers.values().map(String::as_str).chain(bodies).chain([device_part]);
@@ -117,7 +117,7 @@ fn is_host(text: &str, tokens: &[Token], item: &Item, words: &Words) -> bool {
     }
 }
 
-/// Whether a declaration names something that only the host has.
+/// True if a declaration names something that only the host has.
 fn mentions_host(text: &str, tokens: &[Token]) -> bool {
     let path =
         |i: usize| tokens.get(i + 1).is_some_and(|t| t.is(b':')) && tokens.get(i + 2).is_some_and(|t| t.is(b':'));
@@ -137,8 +137,9 @@ fn mentions_host(text: &str, tokens: &[Token]) -> bool {
 /// under the user's name for it.
 pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)], parts: &[&Part]) -> String {
     let mut out = format!("#line 1 \"{PRELUDE_NAME}\"\n");
-    // Of the user's own definitions those come before ours that ours look at, as `NDEBUG`, and those of names that ours have, which then
-    // stand back. Others mean the user's text alone: a `T` that is `float` is no name of a template's parameter.
+    // Some of the user's own definitions come before ours: those that ours look at, such as `NDEBUG`, and those of names that ours define
+    // too, which then give way. The others are for the user's text alone, and come after ours: a `T` that is defined as `float` must not
+    // replace the name of a template's parameter.
     let own = |name: &str| {
         let name = name.split('(').next().unwrap_or(name).trim();
         let mut macros = library::MACROS.iter().map(|(name, _)| name);

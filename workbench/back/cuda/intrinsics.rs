@@ -1,7 +1,7 @@
-//! What the prelude takes from tables: the constants of host headers, the functions `std::` names, and the headers whose
-//! `#include` a device text does not need.
+//! Tables for the prelude: the constants of host headers, the functions `std::` names, and the headers whose `#include` a device text does
+//! not need.
 
-/// What NVRTC calls the constants that compilers spell differently; the rest is in [`crate::ir::constants`].
+/// The constants that compilers spell differently, as NVRTC spells them; the rest is in [`crate::ir::constants`].
 pub(super) const CONSTANTS: &[(&str, &str)] = &[
     ("NULL", "0"),
     ("INFINITY", "__builtin_bit_cast(float, 0x7f800000)"),
@@ -182,7 +182,7 @@ const HOST_HEADERS: &[&str] = &[
 const HOST_FOLDERS: &[&str] =
     &["ATen/", "c10/", "pybind11/", "torch/", "neuron/", "habanalabs/", "tensorflow/", "nvtx3/"];
 
-/// Whether the device part of a text does without this header.
+/// True if the device part of a text does without this header.
 pub(super) fn is_host_header(name: &str) -> bool {
     HOST_HEADERS.contains(&name) || crate::library::is_header(name) || HOST_FOLDERS.iter().any(|f| name.starts_with(f))
 }

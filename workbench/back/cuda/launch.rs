@@ -18,7 +18,7 @@ pub(super) const LOG_SYMBOL: &str = "__wb_log";
 /// Dynamic shared memory a kernel gets without asking for more (CUDA C++ Programming Guide, "Shared Memory").
 const SHARED_BY_DEFAULT: u32 = 48 << 10;
 
-/// Why a kernel that is waited for is not put into a graph.
+/// The reason why a kernel that is waited for is not put into a graph.
 const CAPTURED: &str = "the stream is being captured into a graph, and a launch is waited for where it prints, asserts, has a timeout, or is \
                         given arrays of a library that does not say on which stream it works";
 
@@ -30,7 +30,7 @@ struct Region {
     device: sys::CUdeviceptr,
 }
 
-/// What goes wrong on the way: the driver's word, and what was being done.
+/// A failure on the way: the driver's error, and the step that met it.
 struct Failure {
     error: DriverError,
     doing: String,
@@ -40,13 +40,13 @@ fn doing(what: impl Into<String>) -> impl FnOnce(DriverError) -> Failure {
     move |error| Failure { error, doing: what.into() }
 }
 
-/// How waiting for a kernel ended.
+/// The end of a wait for a kernel.
 enum End {
     Done,
     GivenUp(FaultKind, String),
 }
 
-/// What is launched: the launch's own arguments, with the kernel's name in the machine code.
+/// A launch on a GPU: the launch's own arguments, with the kernel's name in the machine code.
 struct GpuLaunch<'a> {
     kernel: &'a str,
     lowered: &'a str,
@@ -61,7 +61,7 @@ impl Code {
     /// launch's) or has a timeout.
     ///
     /// # Errors
-    /// Why no kernel can run here, or what one that was queued earlier did wrong. What the kernel does wrong is in the outcome.
+    /// The reason why no kernel can run here, or the error of a kernel that was queued earlier. An error of this kernel is in the outcome.
     pub fn launch(
         &self,
         kernel: &str,
@@ -99,7 +99,7 @@ impl Code {
                 }
                 Ok(true) => return Ok(gone(FaultKind::Device, CAPTURED)),
                 Ok(false) => {
-                    // What went wrong before is not this kernel's, nor is the time it took.
+                    // Earlier kernels' errors are not this kernel's, nor is the time they took.
                     if !state.settle(config.interrupt)? {
                         return Ok(late());
                     }
@@ -146,7 +146,7 @@ impl Code {
         state.queued.add(self, launch.kernel, queue.stream).map_err(doing("marking the stream"))
     }
 
-    /// What comes of a kernel that could not be queued.
+    /// The outcome for a kernel that could not be queued.
     fn not_queued(&self, state: &mut GpuState, kernel: &str, failure: &Failure) -> Result<Outcome, Refused> {
         if !driver::breaks_context(failure.error) || driver::launches_block() {
             return Ok(self.failed(state, kernel, failure));
@@ -290,7 +290,7 @@ impl Code {
     /// The outcome of a launch that the driver ended.
     fn failed(&self, state: &mut GpuState, kernel: &str, failure: &Failure) -> Outcome {
         let broken = driver::breaks_context(failure.error);
-        // What was written before the fault is in host memory, whatever became of the context.
+        // Records written before the fault are in host memory, whatever became of the context.
         let log = match &state.context {
             Some(context) => context.take_log(false),
             None => record::Log::default(),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An identifier or keyword.
@@ -170,7 +170,7 @@ pub(super) fn collect_macros(text: &str, tokens: &[Token], macros: &mut BTreeMap
     }
 }
 
-/// What follows the name of a directive, when it is `name`.
+/// The text after the name of a directive, if that is `name`.
 pub(super) fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let rest = text.strip_prefix('#')?.trim_start().strip_prefix(name)?;
     (!rest.bytes().next().is_some_and(is_ident)).then_some(rest)
@@ -195,7 +195,7 @@ pub(super) fn define(definition: &str, macros: &mut BTreeMap<String, Macro>) {
 const DEVICE_WORDS: [&str; 6] =
     ["__global__", "__device__", "__constant__", "__shared__", "__managed__", "__grid_constant__"];
 
-/// What the macros of a text say about the names that use them.
+/// The meaning that the macros of a text give to the names that use them.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// Names that put a declaration on the device: CUDA's, and macros that contain one.
@@ -244,23 +244,23 @@ impl Words {
         words
     }
 
-    /// Whether the name puts a declaration on the device.
+    /// True if the name puts a declaration on the device.
     pub fn is_device(&self, name: &str) -> bool {
         self.device.contains(name)
     }
 
-    /// Whether the name makes a function a kernel.
+    /// True if the name makes a function a kernel.
     pub fn is_kernel(&self, name: &str) -> bool {
         self.kernel.contains(name)
     }
 
-    /// Whether the name is a macro that stands for host declarations.
+    /// True if the name is a macro that stands for host declarations.
     pub fn is_host(&self, name: &str) -> bool {
         self.host.contains(name)
     }
 }
 
-/// What stands at namespace scope.
+/// The kind of a declaration at namespace scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A directive.

@@ -91,21 +91,21 @@ pub fn device_words(text: &str, is_one: fn(&str) -> bool) -> Vec<String> {
     found
 }
 
-/// What NVRTC is told besides a text and what that includes.
+/// The options of NVRTC beside a text and its headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct NvrtcOptions {
     /// The GPU architecture: `sm_90` for machine code, `compute_90` for PTX alone; `None`: the device at hand, else `sm_90`.
     pub arch: Option<String>,
     /// Further options as NVRTC spells them, such as `--use_fast_math`.
     pub extra: Vec<String>,
-    /// Whether `a * b + c` may become one operation with one rounding; `None`: NVRTC's default, which is yes. The CPU never does that.
+    /// True if `a * b + c` may become one operation with one rounding; `None`: NVRTC's default, which is yes. The CPU never does that.
     pub fmad: Option<bool>,
 }
 
-/// How to compile.
+/// The options of a compilation.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What messages call the text.
+    /// The name of the text in messages.
     pub name: String,
     /// Macros: name (with parameters) and replacement.
     pub defines: Vec<(String, String)>,
@@ -113,11 +113,11 @@ pub struct Options {
     pub headers: BTreeMap<String, String>,
     /// The kernels, where the front end knows them; otherwise the text is scanned for them.
     pub kernels: Vec<String>,
-    /// What NVRTC is told.
+    /// The options of NVRTC.
     pub nvrtc: NvrtcOptions,
 }
 
-/// Why there is no code.
+/// The reason why there is no code.
 #[derive(Debug, Clone)]
 pub enum CompileFailure {
     /// The text is wrong.
@@ -140,7 +140,7 @@ pub struct Code {
     /// The texts as compiled, for places in faults.
     sources: Arc<SourceMap>,
     whole: Span,
-    /// Whether a kernel of it writes the log: it prints, asserts or traps.
+    /// True if a kernel of it writes the log: it prints, asserts or traps.
     logs: bool,
     loaded: Mutex<driver::Modules>,
 }
@@ -150,7 +150,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     driver::devices()
 }
 
-/// Whether kernels can be compiled and run here.
+/// Checks that kernels can be compiled and run here.
 ///
 /// # Errors
 /// One sentence on what is missing and how to get it.
@@ -171,7 +171,7 @@ impl Code {
     /// Compiles a text of `sources`; headers that are not there yet are added. Also gives NVRTC's warnings.
     ///
     /// # Errors
-    /// What NVRTC says about the text, or what is missing to compile it.
+    /// The messages of NVRTC about the text, or the thing that is missing to compile it.
     pub fn compile(
         file: FileId,
         text: &str,
@@ -264,7 +264,7 @@ impl Code {
         &self.signatures
     }
 
-    /// Why a kernel that the text declares cannot be launched: one sentence, or `None`.
+    /// The reason why a kernel that the text declares cannot be launched: one sentence, or `None`.
     pub fn unlaunchable(&self, kernel: &str) -> Option<String> {
         let found = self.signatures.iter().find(|s| s.name == kernel || s.qualified == kernel)?;
         if !found.template && variables::kernels(&self.ptx).get(found.name.as_str()).is_some_and(|all| all.len() > 1) {
@@ -283,7 +283,7 @@ impl Code {
         self.lowered.get(kernel).map(String::as_str)
     }
 
-    /// Where a kernel is declared, else the first line of the text.
+    /// The declaration of a kernel, else the first line of the text.
     fn kernel_span(&self, kernel: &str) -> Span {
         self.signatures.iter().find(|s| s.name == kernel || s.qualified == kernel).map_or(self.whole, |s| s.span)
     }
@@ -316,7 +316,7 @@ fn known_files(file: FileId, sources: &mut SourceMap, options: &Options) -> File
     files
 }
 
-/// What to compile for, checked against what NVRTC knows. A device newer than NVRTC gets PTX, which its driver compiles.
+/// The architecture to compile for, checked against those that NVRTC knows. A device newer than NVRTC gets PTX, which its driver compiles.
 fn architecture(nvrtc: &Nvrtc, asked: Option<&str>) -> Result<String, String> {
     let arch = match asked {
         Some(arch) => arch.to_owned(),

@@ -63,7 +63,7 @@ pub(super) struct Nvrtc {
     pub archs: Vec<i32>,
 }
 
-/// What one compilation gives.
+/// The output of one compilation.
 pub(super) struct Output {
     /// PTX text.
     pub ptx: String,

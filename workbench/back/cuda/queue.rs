@@ -1,10 +1,10 @@
-//! Kernels that are queued: nobody waits for them, so what they do wrong shows later (at `wb.synchronize()`, at a later launch, at the end
-//! of a cell), and is reported then by their names.
+//! Kernels that are queued. Nobody waits for them, so their errors show later (at `wb.synchronize()`, at a later launch, at the end of a
+//! cell), and are then reported with the kernels' names.
 //!
-//! To wait is to ask an event behind the last kernel of each stream, so waiting can be interrupted, also for another thread's launch. The
-//! event is recorded at once, for the stream may be gone when somebody waits; on the default stream, which never goes, only when somebody
-//! waits, as an event costs the GPU time (`MEASUREMENTS.md`). The driver says no more of an error than that one of the kernels before it
-//! made it, so every kernel counts that was queued since somebody last waited.
+//! A wait polls an event behind the last kernel of each stream, so it can be interrupted, also while it waits for another thread's launch.
+//! The event is recorded at once, because the stream may be gone by the time of the wait. The default stream never goes, so there the event
+//! is recorded only for a wait, as an event costs the GPU time (`MEASUREMENTS.md`). The driver only says that one of the kernels before an
+//! error made it, so every kernel queued since the last wait is named.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use super::driver::{self, GpuState, Previous};
 use crate::back::{FaultKind, Interrupt, RawFault};
 use crate::source::{SourceMap, Span};
 
-/// Why a launch was not made.
+/// The reason why a launch was not made.
 #[derive(Debug)]
 pub enum Refused {
     /// One sentence on why no kernel can run here.
@@ -38,7 +38,7 @@ impl From<String> for Refused {
     }
 }
 
-/// What a queued kernel did wrong, or one of several.
+/// The error of a queued kernel, or of one of several.
 #[derive(Debug)]
 pub struct Late {
     /// The kernel.
@@ -56,14 +56,14 @@ struct Origin {
     sources: Arc<SourceMap>,
 }
 
-/// What was queued on a GPU since somebody last waited.
+/// The kernels queued on a GPU since the last wait.
 #[derive(Default)]
 pub(super) struct Queued {
     /// Each once, the last queued last.
     kernels: Vec<Origin>,
     /// For each stream the event behind its last kernel.
     marks: Vec<(u64, sys::CUevent)>,
-    /// Whether kernels are on the default stream with no event behind them yet.
+    /// True if kernels are on the default stream with no event behind them yet.
     is_unmarked: bool,
     spare: Vec<sys::CUevent>,
 }
@@ -99,7 +99,7 @@ pub(super) fn order(earlier: u64, later: u64) -> Result<(), DriverError> {
     }
 }
 
-/// Whether what is put on a stream is recorded into a graph, rather than run.
+/// True if work put on a stream is recorded into a graph, rather than run.
 pub(super) fn is_captured(stream: sys::CUstream) -> Result<bool, DriverError> {
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     // SAFETY: a handle that is no stream is an error.
@@ -124,7 +124,7 @@ pub(super) fn wait_for(event: sys::CUevent, patience: &mut Patience<'_>) -> Resu
 }
 
 impl Queued {
-    /// Whether nothing is to be waited for.
+    /// True if nothing is to be waited for.
     pub fn is_empty(&self) -> bool {
         self.kernels.is_empty()
     }
@@ -184,7 +184,8 @@ impl GpuState {
     /// Waits for all that was queued on this GPU, whose context is current; `false` when interrupted.
     ///
     /// # Errors
-    /// What a queued kernel did wrong; why the driver does not say, as while a graph is recorded, and then they stay queued.
+    /// The error of a queued kernel; or the reason why the driver does not tell, as while a graph is recorded, and then the kernels stay
+    /// queued.
     pub fn settle(&mut self, interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
         self.queued.wait(interrupt).map_err(|error| match driver::breaks_context(error) {
             true => self.late(error, None).into(),
@@ -236,7 +237,7 @@ impl GpuState {
 /// Waits for the kernels that were queued, on every GPU; `false` when interrupted.
 ///
 /// # Errors
-/// What one of them did wrong.
+/// The error of one of them.
 pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
     if !driver::is_ours() {
         return Ok(true);
@@ -255,7 +256,7 @@ pub fn synchronize(interrupt: Option<&dyn Interrupt>) -> Result<bool, Refused> {
     Ok(true)
 }
 
-/// Whether kernels were queued that nobody has waited for, or may be now, as a launch of another thread is under way.
+/// True if kernels were queued that nobody has waited for, or may be queued now, because a launch of another thread is under way.
 pub fn has_queued() -> bool {
     let busy = |device| driver::try_state(device).is_none_or(|state| !state.queued.is_empty());
     driver::is_ours() && driver::used().into_iter().any(busy)
@@ -274,7 +275,7 @@ impl<'a> Patience<'a> {
         Patience { begun, polled: begun, interrupt }
     }
 
-    /// How long it has waited.
+    /// The time it has waited.
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }

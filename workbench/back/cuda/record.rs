@@ -31,7 +31,7 @@ pub(super) struct Reported {
     pub text: String,
 }
 
-/// What a log holds.
+/// The contents of a log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub output: Vec<PrintfRecord>,
@@ -66,7 +66,7 @@ pub(super) fn fresh_header(capacity: usize) -> [u8; HEADER] {
     header
 }
 
-/// How many bytes of records a header says were reserved.
+/// The number of bytes of records that a header says were reserved.
 pub(super) fn used(header: &[u8], capacity: usize) -> usize {
     usize::try_from(u64_at(header, 0)).unwrap_or(capacity).min(capacity)
 }

@@ -15,7 +15,7 @@ pub struct Signature {
     pub qualified: String,
     /// Its parameters, or one sentence on the one a launch cannot pass.
     pub params: Result<Vec<Param>, String>,
-    /// Whether it is a template, which only has code where it is instantiated.
+    /// True if it is a template, which only has code where it is instantiated.
     pub template: bool,
     /// The name in the text.
     pub span: Span,
@@ -203,7 +203,7 @@ fn type_of(words: &[&str], aliases: &BTreeMap<String, String>) -> Option<ParamTy
     }
 }
 
-/// What an array of a C spelling holds.
+/// The element type of an array, from its C spelling.
 fn elem(words: &[&str]) -> Option<Elem> {
     match words {
         ["__half" | "half" | "__half2" | "half2" | "Half"] => Some(Elem::F16),

@@ -1,4 +1,4 @@
-//! Where NVRTC and the headers beside it are: Python wheels, environments, toolkits, the loader's own path.
+//! The search for NVRTC and the headers beside it: Python wheels, environments, toolkits, the loader's own path.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use libloading::Library;
 /// A library that loaded, and the include folders that belong to it.
 pub(super) struct Found {
     pub library: Library,
-    /// Where it was found, for messages.
+    /// The place where it was found, for messages.
     pub name: String,
     pub include: Vec<String>,
 }
@@ -164,7 +164,7 @@ fn include_folders(library: &Path) -> Vec<String> {
     out
 }
 
-/// Whether a folder for `#include` holds CCCL.
+/// True if a folder for `#include` holds CCCL.
 fn has_cccl(folder: &str) -> bool {
     Path::new(folder).join("cuda/std/cstdint").is_file()
 }

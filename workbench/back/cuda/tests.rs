@@ -294,7 +294,7 @@ fn without_a_driver_a_launch_says_what_is_missing() {
     assert!(availability().is_err());
 }
 
-/// What a kernel does on a GPU, where there is one: copies, printf in thread order, an assert and life after it.
+/// Tests of kernels on a GPU, where there is one: copies, printf in thread order, an assert and a launch after it.
 #[test]
 fn a_gpu_runs_kernels() {
     if !found() || devices().is_empty() {

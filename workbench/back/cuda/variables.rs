@@ -74,10 +74,10 @@ fn own_name(rest: &str) -> Option<&str> {
 }
 
 impl Code {
-    /// What a variable holds on the first GPU that the program ran on, or what was last written to it; `None`: what the text says.
+    /// The bytes of a variable on the first GPU that the program ran on, or those last written to it; `None`: the value in the text.
     ///
     /// # Errors
-    /// Why the GPU cannot be asked; what a kernel that was queued earlier did wrong; an interrupt.
+    /// The reason why the GPU cannot be asked; the error of a kernel that was queued earlier; an interrupt.
     pub fn read_variable(
         &self,
         name: &str,

@@ -44,13 +44,13 @@ fn renumber(block: &mut Block, numbers: &[Local]) {
 }
 
 struct Counts {
-    /// How often a value is read.
+    /// The number of reads of each value.
     uses: Vec<u32>,
-    /// How often a local is read.
+    /// The number of reads of each local.
     gets: Vec<u32>,
     /// The integer a value is.
     ints: Vec<Option<i64>>,
-    /// Whether a value is a float.
+    /// True for values that are floats.
     floats: Vec<bool>,
 }
 
@@ -91,7 +91,7 @@ impl Counts {
             Stmt::Set(l, _) => self.gets[l.index()] > 0,
             Stmt::If { then, els, .. } => !then.is_empty() || !els.is_empty(),
             Stmt::Scope { body, .. } => !body.is_empty(),
-            // What says whether it raised stays, read or not: the exception ends there.
+            // The flag that says if the call raised stays, read or not: the exception ends there.
             Stmt::Call { result, .. }
             | Stmt::Printf { result, .. }
             | Stmt::Atomic { result, .. }

@@ -51,18 +51,18 @@ pub fn run(func: &mut Function) {
 
 struct Folder<'a> {
     func: &'a mut Function,
-    /// What each value is a copy of; itself for most.
+    /// The value that each value is a copy of; itself for most.
     aliases: Vec<Value>,
     known: KnownValues,
-    /// What each local surely holds here; the value is visible here.
+    /// The value that each local is known to hold here; that value is visible here.
     held: Vec<Option<Value>>,
-    /// What has been computed on the way here.
+    /// The ops computed on every path to here, by number.
     numbers: Numbers,
-    /// How to undo the changes of `held`, newest last.
+    /// The log that undoes changes of `held`, newest last.
     undo: Vec<(Local, Option<Value>)>,
     /// Every local set so far, in order, with repetitions.
     sets: Vec<Local>,
-    /// How many `Break`s of a label have been written out.
+    /// The number of `Break`s written out for each label.
     breaks: Vec<u32>,
 }
 
@@ -80,7 +80,7 @@ impl Folder<'_> {
         out
     }
 
-    /// Whether the end of a block is never reached.
+    /// True if the end of a block is never reached.
     fn ends(&self, block: &Block) -> bool {
         block.stmts.last().is_some_and(|stmt| match stmt {
             Stmt::If { then, els, .. } => self.ends(then) && self.ends(els),
@@ -291,7 +291,7 @@ fn splice(out: &mut Block, block: Block) {
     out.spans.extend(block.spans);
 }
 
-/// What a switch over that constant runs, cases it falls into included.
+/// The block that a switch over that constant runs, cases it falls into included.
 fn taken_case(cases: Vec<Case>, bits: i64) -> Block {
     let hit = cases.iter().position(|c| c.values.contains(&bits)).or(cases.iter().position(|c| c.default));
     let mut body = Block::default();

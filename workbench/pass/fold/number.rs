@@ -1,9 +1,9 @@
 //! Value numbering: an op on the same operands is computed once, where the first of them is sure to run before the others.
 //!
-//! What a block has computed is known in the blocks inside it and forgotten at its end. Left out are reads of memory, a pointer's
-//! making from an integer, and pointer arithmetic: the value an access goes through carries the place that a fault is reported at.
-//! Constants are only made out to be the same (equal means equal bits: `0.0` and `-0.0` are two, a NaN is itself). They cost nothing
-//! where they are used, and one that lived through a large function would.
+//! Ops of a block are known in the blocks inside it and forgotten at its end. Left out are reads of memory, the making of pointers from
+//! integers, and pointer arithmetic: the value an access goes through carries the place that a fault is reported at. Constants are only
+//! found to be equal (equal means equal bits: `0.0` and `-0.0` differ, a NaN equals itself). They are not shared: a constant costs nothing
+//! where it is used, but one with a live range through a large function would.
 
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
@@ -59,11 +59,11 @@ fn bits(c: Const) -> u64 {
     }
 }
 
-/// What has been computed where the walk is.
+/// The available expressions at the statement that is visited.
 #[derive(Default)]
 pub(super) struct Numbers {
     values: FxHashMap<Key, Value>,
-    /// What to forget, newest last.
+    /// The keys to forget, newest last.
     added: Vec<Key>,
     /// The first value that was each constant.
     constants: FxHashMap<(Type, u64), Value>,
@@ -90,7 +90,7 @@ impl Numbers {
         }
     }
 
-    /// Where a block begins.
+    /// The mark of a block's beginning, for [`Numbers::forget`].
     pub(super) fn mark(&self) -> usize {
         self.added.len()
     }

@@ -5,7 +5,7 @@
 use crate::ir::eval;
 use crate::ir::{BinaryOp, CompareOp, Const, Op, Scalar, Type, UnaryOp, Value};
 
-/// What became of an op.
+/// The result of simplifying an op.
 pub(super) enum Simple {
     /// It stays.
     Same,
@@ -17,7 +17,7 @@ pub(super) enum Simple {
     Op(Op),
 }
 
-/// What is known of values.
+/// The facts known about values.
 pub(super) struct KnownValues {
     pub(super) types: Vec<Type>,
     /// The constant a value is.
@@ -142,7 +142,7 @@ impl KnownValues {
         }
         let against = match (s, self.constant(b)) {
             (Scalar::Bool, Some(Const::Bool(y))) => Some((a, y)),
-            // What C++ makes of a condition: a truth value widened, then compared with 0.
+            // The form that C++ gives a condition: a truth value widened, then compared with 0.
             (_, Some(Const::Int(_, 0))) => match self.made[a.index()] {
                 Some(Op::Convert(_, truth)) if self.scalar(truth) == Some(Scalar::Bool) => Some((truth, false)),
                 _ => None,

@@ -1,8 +1,9 @@
 //! Collectives that lanes may come to at different places.
 //!
-//! A collective behind a condition that lanes of its group take differently acts on those that are there. That is all there is to it where
-//! its mask names no others: it was asked for where the same lanes were together, or both are known lane by lane. Any other may be waited for
-//! elsewhere: where the lanes that went another way can come to the same operation with the same mask before a barrier of the block.
+//! A collective behind a divergent condition acts on the lanes that are there. Nothing more is needed where its mask names no other lanes:
+//! either the mask was computed where the same lanes were together, or mask and condition are known for each lane. Any other collective may
+//! have to wait for lanes elsewhere: lanes that went another way may reach the same operation with the same mask before a barrier of the
+//! block.
 
 use std::collections::HashMap;
 
@@ -18,7 +19,7 @@ const MAX: usize = 2000;
 /// Deepest operation that a mask is followed through.
 const MAX_DEPTH: usize = 16;
 
-/// Where lanes part.
+/// The point at which lanes diverge.
 #[derive(Debug, Clone, Copy)]
 enum Parting {
     /// At the condition at that step.
@@ -56,7 +57,7 @@ fn op_of<'f>(place: &Place<'f>) -> Option<(Collective, &'f [Value], Option<Value
     }
 }
 
-/// Whether lanes of a warp may have to meet at different collectives, or in different rounds.
+/// True if lanes of a warp may have to meet at different collectives, or in different rounds.
 pub fn may_meet(func: &Function) -> bool {
     let joins =
         |stmt: &Stmt| matches!(stmt, Stmt::Collective { op, .. } if !op.is_block() && *op != Collective::ActiveMask);
@@ -128,7 +129,7 @@ impl<'p, 'f> Finder<'p, 'f> {
         }
     }
 
-    /// Whether mask and conditions are known lane by lane, and no lane is named that is not there.
+    /// True if mask and conditions are known for each lane, and the mask names only lanes that are there.
     fn is_exact(&self, place: &Place<'f>, partings: &[Parting], masks: Option<&[u32]>) -> bool {
         let Some(masks) = masks else { return false };
         let mut live = vec![true; masks.len()];
@@ -146,7 +147,7 @@ impl<'p, 'f> Finder<'p, 'f> {
         warps.into_iter().all(|(live, masks)| exact(live, masks))
     }
 
-    /// Whether a mask was made of what lanes said of themselves where the same lanes were together.
+    /// True if a mask was computed from votes of the lanes where the same lanes were together.
     fn names_own(&self, mask: Value, place: &Place<'f>, partings: &[Parting], depth: usize) -> bool {
         if depth > MAX_DEPTH {
             return false;
@@ -175,7 +176,8 @@ impl<'p, 'f> Finder<'p, 'f> {
         }
     }
 
-    /// Whether lanes had parted there before they asked who is together, or by what they said then.
+    /// True if lanes had already diverged at `from`, where the mask was computed, or if the condition they diverge on is the one they voted
+    /// on there.
     fn is_behind(&self, from: &Place<'f>, place: &Place<'f>, parting: Parting) -> bool {
         if !from.is_on_way_to(place) {
             return false;
@@ -210,14 +212,14 @@ impl<'p, 'f> Finder<'p, 'f> {
         }
     }
 
-    /// Whether two conditions are one.
+    /// True if two conditions are the same.
     fn agree(&self, a: Value, b: Value) -> bool {
         let same = || self.tables.op(a).zip(self.tables.op(b)).is_some_and(|(a, b)| a == b && !reads(a));
         let truth = |v| self.tables.truth(v);
         a == b || same() || truth(a).is_some_and(|a| truth(b) == Some(a))
     }
 
-    /// Whether one condition holds where the other does not.
+    /// True if one condition holds where the other does not.
     fn oppose(&self, a: Value, b: Value, depth: usize) -> bool {
         let not = |v: Value| match self.tables.op(v) {
             Some(Op::Unary(UnaryOp::Not, of)) => Some(*of),
@@ -267,7 +269,7 @@ fn group(masks: &[u32]) -> u32 {
     [2usize, 4, 8, 16].into_iter().find(|size| fits(*size)).unwrap_or(LANES) as u32
 }
 
-/// Where lanes of a group part on the way to a place.
+/// The points at which lanes of a group diverge on the way to a place.
 fn partings(func: &Function, place: &Place<'_>, shapes: &Shapes) -> Vec<Parting> {
     let mut found = Vec::new();
     let mut labels: Vec<(usize, usize)> = Vec::new();
@@ -305,14 +307,14 @@ fn partings(func: &Function, place: &Place<'_>, shapes: &Shapes) -> Vec<Parting>
     found
 }
 
-/// Whether lanes that do not come to one collective may come to another instead, while those at the first wait.
+/// True if lanes that do not come to one collective may come to another instead, while the lanes at the first wait.
 fn meets(one: &Open<'_, '_>, other: &Open<'_, '_>, barriers: &[&Place<'_>]) -> bool {
     let is_alike = one.op == other.op && one.size == other.size;
     let is_possible = one.mask.is_none() || other.mask.is_none() || one.mask == other.mask;
     is_alike && is_possible && one.partings.iter().any(|p| reaches(one.place, *p, other.place, barriers))
 }
 
-/// Whether lanes that part from those at `from` come to `to` before a barrier.
+/// True if lanes that diverge from those at `from` come to `to` before a barrier.
 fn reaches<'f>(from: &Place<'f>, parting: Parting, to: &Place<'f>, barriers: &[&Place<'f>]) -> bool {
     let level = parting.level();
     let found = match from.relation(to) {

@@ -1,4 +1,4 @@
-//! What threads of a block of one dimension compute of their index alone, worked out for each.
+//! Values that threads of a one-dimensional block compute from their index alone, evaluated for each thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 48;
 /// A number for each thread.
 type Table = Rc<[Const]>;
 
-/// What is known of values.
+/// The facts known about values.
 pub struct Tables<'f> {
     /// For each value the statement that gives it.
     pub made: Vec<Option<&'f Stmt>>,
@@ -28,7 +28,7 @@ pub struct Tables<'f> {
 }
 
 impl<'f> Tables<'f> {
-    /// Of a function.
+    /// The tables of a function.
     pub fn new(func: &'f Function) -> Self {
         let mut tables = Tables {
             made: vec![None; func.values.len()],
@@ -62,7 +62,7 @@ impl<'f> Tables<'f> {
         }
     }
 
-    /// What each thread has for a value.
+    /// The value in each thread.
     pub fn of(&self, v: Value) -> Option<Table> {
         self.follow(v, 0)
     }

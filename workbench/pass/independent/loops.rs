@@ -1,12 +1,14 @@
-//! Loops that wait for what another thread of the block writes.
+//! Loops that wait for a write by another thread of the block.
 //!
-//! A block's threads run from split to split one after the other, so what a thread waits for must have been written by a thread before it or
-//! before the last split. What only a later one writes is needed here. Left out is what waits for other blocks, and what needs no order:
+//! A block's threads run from split to split one after the other, so a thread can wait only for a write that a thread before it makes, or
+//! that is made before the last split. Loops that wait for a write by a later thread are found here. Left out are loops that wait for other
+//! blocks, and these, which need no order:
 //!
-//! - writes behind a barrier that whoever waits does not pass, and writes before a split that it has passed;
+//! - writes behind a barrier that the waiting thread does not pass, and writes before a split that it has passed;
 //! - writes of the one thread that waits itself;
-//! - locks: what is taken in the loop, whoever takes it, and given back in the same stretch. Between two threads of a stretch it is free;
-//! - loops that wait for the same whoever waits, so that none gets to what is written behind them before the others can.
+//! - locks: anything taken in the loop, by whichever thread, and given back in the same stretch. Between two threads of a stretch it is
+//!   free;
+//! - loops in which all threads wait for the same thing, so that none gets to the writes behind the loop before the others can.
 
 use super::joins_block;
 use super::lanes::Tables;
@@ -30,7 +32,7 @@ enum Memory {
     Own,
 }
 
-/// How a loop asks.
+/// The way in which a loop reads memory while it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ask {
     /// It reads.
@@ -41,7 +43,7 @@ enum Ask {
     Try,
 }
 
-/// Whether a thread may have to wait in a loop for another one of its block that comes after it.
+/// True if a thread may have to wait in a loop for a later thread of its block.
 pub fn may_wait(module: &Module, func: &Function) -> bool {
     let mut any = false;
     func.body.for_each_stmt(&mut |stmt| any |= matches!(stmt, Stmt::Loop { .. }));
@@ -80,9 +82,9 @@ pub fn may_wait(module: &Module, func: &Function) -> bool {
 struct Wait<'p, 'f> {
     place: &'p Place<'f>,
     asks: Vec<(Place<'f>, Ask, Origin<Memory>)>,
-    /// Whether it waits for the same, whichever thread waits.
+    /// True if all threads wait for the same thing.
     is_same: bool,
-    /// Whether it takes something.
+    /// True if it takes something.
     takes: bool,
 }
 
@@ -90,7 +92,7 @@ struct Finder<'f> {
     func: &'f Function,
     origins: Vec<Origin<Memory>>,
     tables: Tables<'f>,
-    /// Of the block.
+    /// The shapes of values over the block.
     shapes: Shapes,
     uniformity: Uniformity,
     splits: Splits,
@@ -98,7 +100,7 @@ struct Finder<'f> {
 }
 
 impl<'f> Finder<'f> {
-    /// Whether a statement may change memory that others see.
+    /// True if a statement may change memory that others see.
     fn changes(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Store { ptr, .. } => self.origins[ptr.index()] != Origin::One(Memory::Own),
@@ -110,11 +112,11 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// What an atomic or volatile read asks in a loop that gives those values.
+    /// The way in which an atomic or a volatile read asks, in a loop that gives the values `inside`.
     fn ask(&self, stmt: &Stmt, inside: &[bool]) -> Option<(Ask, Origin<Memory>)> {
         let read = |v: Value, ptr: Value| self.was_read(v, self.origins[ptr.index()], inside);
         let (ask, ptr) = match stmt {
-            // What it read tells where it reads next.
+            // The address of the next read depends on the value of this one.
             Stmt::Let(_, Op::Load { ptr, volatile: true, .. }) if read(*ptr, *ptr) => (Ask::Try, *ptr),
             Stmt::Let(_, Op::Load { ptr, volatile: true, .. }) => (Ask::Look, *ptr),
             Stmt::Atomic { op, ptr, value, compare, .. } => {
@@ -133,7 +135,7 @@ impl<'f> Finder<'f> {
         Some((ask, self.origins[ptr.index()]))
     }
 
-    /// Whether a value was made of what memory held, read by one of those that are inside.
+    /// True if a value was computed from what memory held, read by one of the values `inside`.
     fn was_read(&self, v: Value, memory: Origin<Memory>, inside: &[bool]) -> bool {
         let (mut seen, mut work) = (vec![false; self.func.values.len()], vec![v]);
         while let Some(v) = work.pop() {
@@ -197,7 +199,7 @@ impl<'f> Finder<'f> {
         writes.iter().any(|write| self.may_end(&wait, write))
     }
 
-    /// Whether a write may be what a thread waits for, and be another thread's that comes later.
+    /// True if a write may end the wait, and may be made by a later thread.
     fn may_end(&self, wait: &Wait<'_, 'f>, write: &Place<'f>) -> bool {
         let place = wait.place;
         let to = match write.stmt() {
@@ -258,7 +260,8 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// Whether all who come to a write behind the loop have been through it, and no thread waits for what another one has taken.
+    /// True if all threads that come to a write behind the loop have been through the loop, and no thread waits for a thing that another
+    /// one has taken.
     fn is_passed(&self, wait: &Wait<'_, 'f>, write: &Place<'f>, level: usize) -> bool {
         let on_the_way = wait.place.levels[level..wait.place.last()].iter().all(|step| match step.stmt() {
             Stmt::If { cond, .. } => self.shapes.is_same(*cond),
@@ -272,7 +275,7 @@ impl<'f> Finder<'f> {
         wait.is_same && on_the_way && !(wait.takes && is_cut)
     }
 
-    /// Whether another thread may come to a write in a later round of a loop around both.
+    /// True if another thread may come to a write in a later round of a loop around both.
     fn comes_round(&self, wait: &Wait<'_, 'f>, write: &Place<'f>, level: usize) -> bool {
         let place = wait.place;
         (0..level).any(|i| {
@@ -298,7 +301,7 @@ impl<'f> Finder<'f> {
         stmt.blocks().into_iter().any(|block| self.splits.within(block))
     }
 
-    /// Whether one thread alone, the same, comes to both.
+    /// True if one thread alone, the same, comes to both.
     fn is_one_thread(&self, a: &Place<'f>, b: &Place<'f>) -> bool {
         a.guards.iter().any(|(one, holds)| {
             let same = |(other, there): &(Value, bool)| {
@@ -312,7 +315,7 @@ impl<'f> Finder<'f> {
         self.tables.truth(v)
     }
 
-    /// Whether a condition holds, or does not, for one thread of the block at most.
+    /// True if at most one thread of the block has `cond` equal to `holds`.
     fn is_single(&self, cond: Value, holds: bool, depth: usize) -> bool {
         if depth > 8 {
             return false;
@@ -336,7 +339,7 @@ impl<'f> Finder<'f> {
     }
 }
 
-/// Whether two pointers may be into the same memory.
+/// True if two pointers may be into the same memory.
 fn may_be_same(a: Origin<Memory>, b: Origin<Memory>) -> bool {
     match (a, b) {
         (Origin::One(a), Origin::One(b)) => a == b,

@@ -1,18 +1,18 @@
-//! Where statements stand: the way to each from the function's body.
+//! Places of statements: the path to each from the function's body.
 
 use crate::ir::{Block, Function, Stmt, Value};
 
-/// Most steps of all ways together; functions that have more are not looked at.
+/// Most steps of all paths together; functions that have more are not looked at.
 const MAX_STEPS: usize = 1 << 20;
 
-/// A step of the way to a statement.
+/// A step of the path to a statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Level<'f> {
     /// The block.
     pub block: &'f Block,
-    /// Which of its statements.
+    /// The number of the statement in the block.
     pub at: usize,
-    /// Which of that statement's blocks the next step goes into.
+    /// The number of that statement's block which the next step goes into.
     pub side: usize,
 }
 
@@ -26,16 +26,16 @@ impl<'f> Level<'f> {
 /// A statement's place.
 #[derive(Debug, Clone)]
 pub struct Place<'f> {
-    /// The way there; the last step is the statement's own.
+    /// The path there; the last step is the statement's own.
     pub levels: Vec<Level<'f>>,
     /// Conditions that hold there, or do not.
     pub guards: Vec<(Value, bool)>,
 }
 
-/// How two places lie to each other.
+/// The relation of two places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// In one block, at that step: whether the first comes before the second.
+    /// In one block, at that step: true if the first comes before the second.
     Order(usize, bool),
     /// In different blocks of one statement, at that step.
     Sides(usize),
@@ -54,7 +54,7 @@ impl<'f> Place<'f> {
         self.levels.len() - 1
     }
 
-    /// How it lies to another.
+    /// Its relation to another place.
     pub fn relation(&self, other: &Place<'f>) -> Relation {
         let count = self.levels.len().min(other.levels.len());
         for i in 0..count {
@@ -69,7 +69,7 @@ impl<'f> Place<'f> {
         Relation::Within
     }
 
-    /// Whether the first steps of both, up to and with that number, go the same way into the same blocks.
+    /// True if both paths take the same steps, up to and including that number, into the same blocks.
     pub fn shares(&self, other: &Place<'f>, level: usize) -> bool {
         self.levels.len() > level + 1
             && other.levels.len() > level + 1
@@ -79,7 +79,7 @@ impl<'f> Place<'f> {
             })
     }
 
-    /// Whether the statement holds another.
+    /// True if the statement holds another.
     pub fn holds(&self, other: &Place<'f>) -> bool {
         let last = self.last();
         other.levels.len() > last + 1
@@ -87,7 +87,7 @@ impl<'f> Place<'f> {
             && self.levels[last].at == other.levels[last].at
     }
 
-    /// Whether both lie in the statement at that step of this way.
+    /// True if both lie in the statement at that step of this path.
     pub fn both_in(&self, other: &Place<'f>, level: usize) -> bool {
         self.levels.len() > level + 1
             && other.levels.len() > level + 1
@@ -95,7 +95,7 @@ impl<'f> Place<'f> {
             && self.levels[level].at == other.levels[level].at
     }
 
-    /// Whether whoever comes to `other` has come past this on the way.
+    /// True if every path to `other` passes this place: it dominates `other`.
     pub fn is_on_way_to(&self, other: &Place<'f>) -> bool {
         let last = self.last();
         other.levels.len() > last
@@ -108,7 +108,7 @@ impl<'f> Place<'f> {
         a.at == b.at && a.side == b.side
     }
 
-    /// Whether it is passed in each round of the loop at that step of `other`'s way.
+    /// True if it is passed in each round of the loop at that step of `other`'s path.
     pub fn is_always_in(&self, other: &Place<'f>, level: usize) -> bool {
         self.both_in(other, level)
             && self.levels[level + 1..self.last()].iter().all(|step| matches!(step.stmt(), Stmt::Scope { .. }))

@@ -1,7 +1,7 @@
-//! Which values the lanes of a group share: of a warp, of a part of one, or all threads of the block.
+//! Values that the lanes of a group share: of a warp, of a part of one, or all threads of the block.
 //!
-//! As [`uniformity`](crate::pass::uniformity), but to decide what is worth a look: memory is taken to give what it gives to all who read one
-//! place, and the lanes of a group to be neighbours in x.
+//! The analysis is that of [`uniformity`](crate::pass::uniformity), but it only decides what is worth a closer look, so it may assume more:
+//! all who read one place in memory get the same value, and the lanes of a group are neighbours in x.
 
 use crate::ir::{
     AtomicOp, BinaryOp, Block, Builtin, Collective, CompareOp, Const, Function, Local, Op, Shuffle, Stmt, Value,
@@ -10,10 +10,10 @@ use crate::ir::{
 /// Keeps the analysis linear in the length of the function.
 const MAX_ROUNDS: usize = 12;
 
-/// What lanes of a group see of a value.
+/// The shape of a value over the lanes of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// One number; whether it is a multiple of the group's size.
+    /// One number; true if it is a multiple of the group's size.
     Same(bool),
     /// A multiple of the group's size and the lane's number in it.
     Lane,
@@ -32,7 +32,7 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Whether all lanes of a group have one number there.
+    /// True if all lanes of a group have one number there.
     pub fn is_same(&self, v: Value) -> bool {
         matches!(self.values[v.index()], Shape::Same(_))
     }
@@ -113,7 +113,7 @@ struct Analysis {
     /// Labels of the constructs around, innermost last.
     around: Vec<usize>,
     changed: bool,
-    /// What a group shares by what it is.
+    /// True for the given values, which the lanes of a group share.
     shared: Vec<bool>,
     kept: Vec<bool>,
 }
@@ -184,7 +184,7 @@ impl Analysis {
         matches!(self.values[v.index()], Shape::Same(_))
     }
 
-    /// What a statement other than `Let` gives.
+    /// The shape of the result of a statement other than `Let`.
     fn result(&self, stmt: &Stmt) -> Shape {
         let all = |values: &[Value]| values.iter().all(|v| self.same(*v));
         let is_same = match stmt {
@@ -206,7 +206,7 @@ impl Analysis {
         if is_same { Shape::Same(false) } else { Shape::Any }
     }
 
-    /// Whether an atomic only reads.
+    /// True if an atomic only reads.
     fn keeps(&self, stmt: &Stmt) -> bool {
         keeps(stmt, &|v| self.consts[v.index()])
     }
@@ -267,7 +267,7 @@ impl Analysis {
     }
 }
 
-/// Whether an atomic leaves memory as it is.
+/// True if an atomic leaves memory as it is.
 pub fn keeps(stmt: &Stmt, number: &dyn Fn(Value) -> Option<i64>) -> bool {
     let Stmt::Atomic { op, value, compare, .. } = stmt else { return false };
     match op {
