@@ -272,7 +272,7 @@ impl CandleOp {
         if definition.output_count() != 1 || backward.schema.args.iter().any(|a| a.mutated) {
             return Ok(None);
         }
-        // Which tensor an argument is.
+        // The number of an argument among the tensors.
         let place = |a: usize| definition.schema.args[..a].iter().filter(|arg| arg.is_tensor()).count();
         let mut op = CandleOp::new(&by.operator);
         let mut tensors = vec![grad.clone()];
@@ -328,7 +328,7 @@ fn forever(name: &str) -> &'static str {
 /// The memory of an argument, row by row.
 struct Input {
     array: ArrayRef,
-    /// What holds it where the argument's own does not serve.
+    /// The owner of the memory, if it is not the argument's own.
     _copy: Option<CpuStorage>,
 }
 

@@ -34,7 +34,7 @@ pub fn compile(text: &str) -> runtime::Result<runtime::Program> {
 
 pub use runtime::Error;
 
-/// What a notebook or a small program wants in scope.
+/// The names that a notebook or a small program wants in scope.
 pub mod prelude {
     pub use crate as wb;
     pub use crate::autograd::GradOptions;

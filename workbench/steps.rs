@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Steps between two looks at the clock: some tens of microseconds.
 const PERIOD: u32 = 1 << 12;
 
-/// How often somebody is asked at most; asking may take the interpreter's lock.
+/// The shortest time between two questions to the user's side; a question may take the interpreter's lock.
 const ASK_EVERY: Duration = Duration::from_millis(4);
 
 /// Somebody wanted a compilation to stop.
@@ -75,7 +75,7 @@ pub(crate) fn look() {
     }
 }
 
-/// Whether somebody can ask this thread to stop.
+/// True if somebody can ask this thread to stop.
 pub(crate) fn is_interruptible() -> bool {
     ASKED.with_borrow(Option::is_some)
 }
@@ -112,7 +112,7 @@ pub fn interruptible<R>(ask: Rc<dyn Fn() -> bool>, work: impl FnOnce() -> R) -> 
     }
 }
 
-/// How many steps this thread has counted so far.
+/// The number of steps that this thread has counted so far.
 #[cfg(test)]
 pub(crate) fn counted() -> u64 {
     (PERIODS.get() + 1) * u64::from(PERIOD) - u64::from(LEFT.get())

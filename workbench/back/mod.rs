@@ -396,7 +396,7 @@ impl FaultKind {
 /// the lowest of those that had faulted when it stopped).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawFault {
-    /// What.
+    /// The kind.
     pub kind: FaultKind,
     /// The place in the user's text.
     pub span: Span,

@@ -14,13 +14,13 @@ const MARKED: usize = 60;
 pub struct Excerpt {
     /// The line's number, from 1.
     pub line: u32,
-    /// What stands before the marked part.
+    /// The text before the marked part.
     pub before: String,
     /// The marked part; empty for a place between two characters.
     pub marked: String,
-    /// What stands after it.
+    /// The text after it.
     pub after: String,
-    /// Whether the line was too long and has been cut.
+    /// True if the line was too long and has been cut.
     pub trimmed: bool,
 }
 

@@ -14,7 +14,7 @@ pub use codes::Code;
 
 use crate::source::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The text compiles; something about it deserves a look.
@@ -34,11 +34,11 @@ pub struct Diagnostic {
     pub message: String,
     /// The place the message is about.
     pub span: Span,
-    /// What to write beside the caret; empty for none.
+    /// The text beside the caret; empty for none.
     pub label: String,
     /// Other places that matter ("declared here").
     pub related: Vec<(Span, String)>,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl Diagnostic {
         self
     }
 
-    /// Whether this is an error rather than a warning.
+    /// True if this is an error rather than a warning.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -90,7 +90,7 @@ impl Diagnostic {
 
 /// The most characters between two backquotes that stay as they are.
 const QUOTED_WHOLE: usize = 160;
-/// How many are kept of a longer quotation.
+/// The number of characters that are kept of a longer quotation.
 const QUOTED: usize = 40;
 
 /// A message with every long quotation (what stands between two backquotes) cut to its start and an ellipsis.

@@ -8,7 +8,7 @@ use super::excerpt::{Excerpt, excerpt, head};
 use super::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 
-/// How many diagnostics are written out; a text that is wrong throughout makes thousands.
+/// The number of diagnostics that are written out; a text that is wrong throughout makes thousands.
 pub const MAX_SHOWN: usize = 50;
 
 /// All diagnostics as plain text, in text order, a blank line between two.
@@ -47,7 +47,7 @@ fn render_with(renderer: &Renderer, diags: &[Diagnostic], sources: &SourceMap) -
     parts.join("\n\n")
 }
 
-/// How far from the primary place, in lines, another still shares its excerpt.
+/// The distance from the primary place, in lines, up to which another place shares its excerpt.
 const TOGETHER: u32 = 200;
 /// Characters shown of a line between two places.
 const BETWEEN: usize = 160;
@@ -93,7 +93,7 @@ fn one(renderer: &Renderer, diag: &Diagnostic, sources: &SourceMap) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the second place is shown in the first one's excerpt.
+/// True if the second place is shown in the first one's excerpt.
 fn together(a: &Annotation<'_>, b: &Annotation<'_>) -> bool {
     a.span.file == b.span.file
         && a.excerpt.line.abs_diff(b.excerpt.line) <= TOGETHER

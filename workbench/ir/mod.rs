@@ -171,7 +171,7 @@ pub enum Stmt {
     Store {
         /// Where.
         ptr: Value,
-        /// What.
+        /// The value that is written.
         value: Value,
         /// Neither merged nor moved.
         volatile: bool,

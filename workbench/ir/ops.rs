@@ -210,7 +210,7 @@ macro_rules! ops {
             Load {
                 /// Where.
                 ptr: Value,
-                /// What.
+                /// The type that is read.
                 ty: Type,
                 /// Neither merged nor moved.
                 volatile: bool,

@@ -354,7 +354,7 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
         "__WB_NEURON_AT",
         "(name, m, n) static void __wb_neuron_##n(torch::neuron::Library&); void __wb_entry_register_neuron_##n() { (void)&__wb_entry_call; torch::neuron::Library __wb_neuron(name); __wb_neuron_##n(__wb_neuron); } static void __wb_neuron_##n(torch::neuron::Library& m)",
     ),
-    // Of Gaudi's headers.
+    // Macros of Gaudi's headers.
     (
         "REGISTER_CUSTOM_OP_ATTRIBUTES",
         "(schema_name, guid, input_desc, output_desc, param_func) habana::custom_op::__wb_register(schema_name, guid, input_desc, output_desc, param_func)",
@@ -382,7 +382,7 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("TORCH_BOX", "(f) (f)"),
     ("TORCH_SELECTIVE_NAME", "(name) (name)"),
     ("TORCH_SELECTIVE_SCHEMA", "(schema) (schema)"),
-    // Of <Python.h>.
+    // Macros of <Python.h>.
     ("PY_MAJOR_VERSION", "3"),
     ("PY_MINOR_VERSION", "12"),
     ("PY_MICRO_VERSION", "0"),

@@ -1,7 +1,7 @@
-//! What of the libraries is written in CUDA C++ itself: parts of the standard library, 16-bit floats, cooperative groups,
-//! asynchronous copies, vector arithmetic of the CUDA samples, what kernels use of torch's headers. The front end reads such a text
-//! before the user's that mentions something of it; NVRTC, which comes with CUDA's own headers and no others, is given [`STD`],
-//! [`C10_HALF`] and [`ATEN`] the same way, and [`HELPER_MATH`] as the header that a text includes.
+//! Libraries written in CUDA C++ itself: parts of the standard library, 16-bit floats, cooperative groups, asynchronous copies, vector
+//! arithmetic of the CUDA samples, and those parts of torch's headers that kernels use. The front end reads such a text before a user's
+//! text that mentions a name of it. NVRTC, which comes with CUDA's own headers and no others, is given [`STD`], [`C10_HALF`] and [`ATEN`]
+//! the same way, and [`HELPER_MATH`] as the header that a text includes.
 //!
 //! # Which texts a program opens
 //! Texts are read in one order ([`all`]), what most texts ask for first. The words that a text mentions tell which parts it opens (here and
@@ -31,7 +31,7 @@ use words::Words;
 /// A text that is read before the user's.
 #[derive(Debug)]
 pub struct Part {
-    /// What messages call it.
+    /// The name in messages.
     pub name: &'static str,
     /// The text.
     pub text: &'static str,
@@ -46,7 +46,7 @@ pub static STD: Part = Part { name: "<std>", text: include_str!("std.cuh"), mark
 /// more than twice 11 and two more), and `fma` in `double` rounded to odd first.
 static HALF: Part = Part { name: "<half>", text: include_str!("half.cuh"), mark: "" };
 
-/// What CUDA's headers for half precision declare.
+/// The declarations of CUDA's headers for half precision.
 pub fn half_text() -> &'static str {
     HALF.text
 }
@@ -54,7 +54,7 @@ pub fn half_text() -> &'static str {
 /// `<cooperative_groups.h>` with its reductions, scans and copies: groups within a block, on barriers and warp functions.
 static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("cooperative_groups.cuh"), mark: "" };
 
-/// What kernels use of `<ATen/...>`, `<c10/...>` and `<torch/...>`: accessors, types to compute in, atomics, shuffles.
+/// The parts of `<ATen/...>`, `<c10/...>` and `<torch/...>` that kernels use: accessors, types to compute in, atomics, shuffles.
 pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh"), mark: "" };
 
 /// Containers of the standard library, for host code.
@@ -81,7 +81,7 @@ const PYTHON_NAMES: [&str; 4] = ["PyObject", "PyModuleDef", "PyMethodDef", "PyCF
 /// pybind11's objects, on [`PYTHON`].
 pub static PYBIND: Part = Part { name: "<pybind11>", text: include_str!("pybind.cuh"), mark: "" };
 
-/// What stands for a mention of [`PYBIND`].
+/// The word that stands for a mention of [`PYBIND`].
 pub const PYBIND_WORD: &str = "__wb_pybind";
 
 /// Members of pybind11's namespace that ask for [`PYBIND`].
@@ -111,7 +111,7 @@ const PYBIND_NAMES: [&str; 23] = [
     "gil_scoped_acquire",
 ];
 
-/// Whether a member of pybind11's namespace is one of [`PYBIND`]'s.
+/// True if a member of pybind11's namespace is one of [`PYBIND`]'s.
 pub fn is_pybind(name: &str) -> bool {
     PYBIND_NAMES.contains(&name) || name.starts_with("reinterpret_") || name == "setattr"
 }
@@ -119,7 +119,7 @@ pub fn is_pybind(name: &str) -> bool {
 /// The namespace of [`PTX`], which asks for it.
 pub const PTX_NAMESPACE: &str = "__wb_ptx";
 
-/// What inline PTX becomes calls of.
+/// The functions that inline PTX becomes calls of.
 static PTX: Part = Part { name: "<ptx>", text: include_str!("ptx.cuh"), mark: "" };
 
 /// Names beside it that ask for [`PTX`]: conversions of addresses.
@@ -134,7 +134,7 @@ const ADDRESS_NAMES: [&str; 8] = [
     "__cvta_shared_to_generic",
 ];
 
-/// What inline PTX of matrices becomes calls of.
+/// The functions that inline PTX of matrices becomes calls of.
 static PTX_MATRIX: Part = Part { name: "<ptx_matrix>", text: include_str!("ptx_matrix.cuh"), mark: "" };
 
 /// cuRAND's generators, for device code.
@@ -375,19 +375,19 @@ const CUDART_NAMES: [&str; 80] = [
     "warp_size",
 ];
 
-/// What `throw x` calls.
+/// The function that `throw x` calls.
 pub const THROW: &str = "__wb_throw";
 
-/// What `throw x` calls in a text that has handlers.
+/// The function that `throw x` calls in a text that has handlers.
 pub const THROW_OBJECT: &str = "__wb_throw_object";
 
-/// What is called before the handlers of a `try`.
+/// The function that is called before the handlers of a `try`.
 pub const LAND: &str = "__wb_land";
 
-/// What is called when a handler is left.
+/// The function that is called when a handler is left.
 pub const HANDLED: &str = "__wb_handled";
 
-/// What `new` and `delete` call.
+/// The functions that `new` and `delete` call.
 pub const HEAP: [&str; 10] = [
     "__wb_new",
     "__wb_new_plain",
@@ -524,7 +524,7 @@ pub static HELPER_MATH: Part = Part { name: "<helper_math>", text: include_str!(
 /// A text that includes [`HELPER_MATH`] counts as one that mentions this.
 pub const HELPER_MATH_WORD: &str = "helper_math";
 
-/// Whether a header is [`HELPER_MATH`], wherever it is said to lie.
+/// True if a header is [`HELPER_MATH`], wherever it is said to lie.
 pub fn is_helper_math(header: &str) -> bool {
     matches!(header.rsplit('/').next(), Some("helper_math.h" | "cutil_math.h"))
 }
@@ -535,7 +535,7 @@ static SAMPLES: Part = Part { name: "<helper_cuda>", text: include_str!("samples
 /// A text that includes [`SAMPLES`] counts as one that mentions this.
 pub const SAMPLES_WORD: &str = "helper_cuda";
 
-/// Whether a header is of [`SAMPLES`], wherever it is said to lie.
+/// True if a header is of [`SAMPLES`], wherever it is said to lie.
 pub fn is_of_samples(header: &str) -> bool {
     let name = header.rsplit('/').next();
     matches!(name, Some("helper_cuda.h" | "helper_functions.h" | "helper_timer.h" | "helper_string.h"))
@@ -544,7 +544,7 @@ pub fn is_of_samples(header: &str) -> bool {
 /// Types of the CUDA driver's interface.
 static DRIVER: Part = Part { name: "<cuda.h>", text: include_str!("driver.cuh"), mark: "" };
 
-/// What of the operating system and of GCC host code uses, on [`STD_CHRONO`].
+/// The functions of the operating system and of GCC that host code uses, on [`STD_CHRONO`].
 static POSIX: Part = Part { name: "<posix>", text: include_str!("posix.cuh"), mark: "" };
 
 /// Names of 16-bit floats.
@@ -600,7 +600,7 @@ pub fn all() -> Vec<&'static Part> {
     first.into_iter().chain(more::parts()).chain(last).collect()
 }
 
-/// Whether a name of torch's namespaces is one that device code may use.
+/// True if a name of torch's namespaces is one that device code may use.
 pub fn is_aten(name: &str) -> bool {
     ATEN_NAMES.contains(&name) || C10_HALF_NAMES.contains(&name)
 }
@@ -613,7 +613,7 @@ pub fn mentioned_on_gpu(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     [std, c10, aten].into_iter().flatten().collect()
 }
 
-/// Whether a text means torch's 16-bit floats, and not types of its own of those names.
+/// True if a text means torch's 16-bit floats, and not types of its own of those names.
 fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
     C10_HALF_NAMES.iter().any(|n| mentions(n)) && ["at", "c10", "torch"].iter().any(|n| mentions(n))
 }
@@ -682,7 +682,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let std =
         (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || more.opens(Base::Std) || mentions("std"))
             .then_some(&STD);
-    // Of ATen every tensor names a few lines.
+    // ATen is opened with every tensor, because tensors name a few lines of it.
     let aten = aten.or(torch.map(|_| &ATEN));
     let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);

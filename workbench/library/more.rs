@@ -17,7 +17,7 @@ pub enum Base {
     Cudart,
 }
 
-/// Whether a text mentions an identifier.
+/// A function that is true if a text mentions an identifier.
 type Mentions<'a> = dyn Fn(&str) -> bool + 'a;
 
 /// A part, what it opens besides and what asks for it.
@@ -100,7 +100,7 @@ parts! {
     /// `<cuda/atomic>`, `<cuda/barrier>`, `<cuda/pipeline>`.
     LIBCU "<libcu++>" ["libcu.cuh"] headers [] alone opens [Std]
         |m| asks_for_libcu_std(m) || m("cuda") && LIBCU_NAMES.any(&m);
-    /// What else of namespaces `cuda` and `cuda::std` kernels use.
+    /// The remaining names of namespaces `cuda` and `cuda::std` that kernels use.
     LIBCU_STD "<libcu++ std>" ["libcu_std.cuh"] headers [] alone opens [Std]
         asks_for_libcu_std;
     /// Thrust.
@@ -140,7 +140,7 @@ static LIBCU_NAMES: Words = Words::new(
     aligned_size_t atomic_ref barrier latch counting_semaphore pipeline memory_order_relaxed memory_order_acquire \
     memory_order_release memory_order_seq_cst numeric_limits",
 );
-/// What stands for an `#include <cuda/...>`.
+/// The word that stands for an `#include <cuda/...>`.
 pub const LIBCU_WORD: &str = "__wb_libcu";
 
 static LIBCU_STD_NAMES: Words = Words::new(
@@ -149,7 +149,7 @@ static LIBCU_STD_NAMES: Words = Words::new(
     is_power_of_two next_power_of_two fast_mod_div proclaim_return_type",
 );
 
-/// What CUDA 13's CUB has no more, and what to write.
+/// The names that CUB no longer has in CUDA 13, and what to write instead.
 const REMOVED_OF_CUB: &[(&str, &str)] = &[
     ("Sum", "cuda::std::plus<>{}"),
     ("Max", "cuda::maximum<>{}"),
@@ -166,7 +166,7 @@ const REMOVED_OF_CUB: &[(&str, &str)] = &[
     ("DiscardOutputIterator", "thrust::discard_iterator"),
 ];
 
-/// What to write for a name of CUB's that CUDA 13 has no more.
+/// The replacement for a name that CUB no longer has in CUDA 13.
 pub fn removed_of_cub(name: &str) -> Option<&'static str> {
     REMOVED_OF_CUB.iter().find(|(known, _)| *known == name).map(|(_, instead)| *instead)
 }
@@ -222,12 +222,12 @@ pub fn headers() -> impl Iterator<Item = &'static str> {
     ROWS.iter().flat_map(|row| row.headers).copied()
 }
 
-/// Whether one of these parts stands for a header.
+/// True if one of these parts stands for a header.
 pub fn is_header(name: &str) -> bool {
     headers().any(|header| header == name || header.ends_with('/') && name.starts_with(header))
 }
 
-/// What of these a text asks for.
+/// The parts of these that a text asks for.
 pub struct Asked(Vec<&'static Row>);
 
 impl Asked {
@@ -236,18 +236,18 @@ impl Asked {
         Asked(ROWS.iter().filter(|row| (row.asks)(mentions)).collect())
     }
 
-    /// What is left in a text that does not mention torch.
+    /// The parts that remain in a text that does not mention torch.
     pub fn without_torch(mut self) -> Self {
         self.0.retain(|row| !row.is_of_torch);
         self
     }
 
-    /// Whether the part is among them.
+    /// True if the part is among them.
     pub fn has(&self, part: &'static Part) -> bool {
         self.parts().any(|asked| std::ptr::eq(asked, part))
     }
 
-    /// Whether one of them opens the base.
+    /// True if one of them opens the base.
     pub fn opens(&self, base: Base) -> bool {
         self.0.iter().any(|row| row.opens.contains(&base))
     }

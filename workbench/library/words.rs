@@ -14,7 +14,7 @@ impl Words {
         Words { text, split: OnceLock::new() }
     }
 
-    /// Whether a text mentions one of them; `mentions` tells of an identifier.
+    /// True if a text mentions one of them; `mentions` tells of an identifier.
     pub fn any(&self, mentions: &impl Fn(&str) -> bool) -> bool {
         let words = match self.split.get() {
             Some(words) => words,

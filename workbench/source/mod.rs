@@ -1,4 +1,4 @@
-//! Where text lives: files (notebook cells, headers, option strings) and spans into them.
+//! Source text: files (notebook cells, headers, option strings) and spans into them.
 //!
 //! Every later message points back into a [`SourceMap`]. A [`Span`] is a byte range of one file; a token that came out
 //! of a macro carries the span of the macro's *use* in the user's text, so no message ever points at text the user
@@ -49,7 +49,7 @@ impl Span {
         Span { file, start, end }
     }
 
-    /// Whether this is [`Span::NONE`].
+    /// True if this is [`Span::NONE`].
     pub fn is_none(self) -> bool {
         self.file.0 == u32::MAX
     }
@@ -70,7 +70,7 @@ impl Span {
 /// One text with its name and line table.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// What the user calls it: a cell name, a header path, `<options>`.
+    /// The user's name for it: a cell name, a header path, `<options>`.
     pub name: String,
     /// The text as given.
     pub text: Arc<str>,
@@ -108,7 +108,7 @@ impl SourceMap {
         FileId(self.files.len() as u32 - 1)
     }
 
-    /// How many texts were added, for [`SourceMap::rewind`].
+    /// The number of texts that were added, for [`SourceMap::rewind`].
     pub fn mark(&self) -> usize {
         self.files.len()
     }
@@ -140,7 +140,7 @@ impl SourceMap {
         self.files.get(id.0 as usize)
     }
 
-    /// Whether a text of that name is there.
+    /// True if a text of that name is there.
     pub fn has(&self, name: &str) -> bool {
         self.files.iter().chain(self.common.iter().map(|(_, file)| file)).any(|file| file.name == name)
     }
@@ -165,7 +165,7 @@ impl SourceMap {
 }
 
 impl FileId {
-    /// Whether it stands for the same text in every compilation.
+    /// True if it stands for the same text in every compilation.
     pub fn is_common(self) -> bool {
         (COMMON..u32::MAX).contains(&self.0)
     }
@@ -197,7 +197,7 @@ impl SourceFile {
         rest.split('\n').next().unwrap_or("").trim_end_matches('\r')
     }
 
-    /// How many lines the text has.
+    /// The number of lines of the text.
     pub fn line_count(&self) -> u32 {
         self.line_starts.len() as u32
     }

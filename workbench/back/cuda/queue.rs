@@ -43,7 +43,7 @@ impl From<String> for Refused {
 pub struct Late {
     /// The kernel.
     pub kernel: String,
-    /// What.
+    /// The fault.
     pub fault: RawFault,
     /// The texts that the fault points into.
     pub sources: Arc<SourceMap>,

@@ -27,14 +27,14 @@ pub struct Bundle<'py> {
     structs: Vec<Packed>,
 }
 
-/// What arguments need until their launch returns, and where their arrays lie.
+/// Objects that arguments need until their launch returns, and the places of their arrays.
 #[derive(Default)]
 pub struct Keep<'py> {
     /// Arrays, as given, or converted or copied on the way in.
     pub objects: Vec<Bound<'py, PyAny>>,
-    /// Where they lie.
+    /// The places of the arrays.
     pub places: Places<'py>,
-    /// Whether arrays on a GPU are taken.
+    /// True if arrays on a GPU are taken.
     takes_gpu: bool,
 }
 
@@ -67,12 +67,12 @@ impl<'py> Keep<'py> {
 }
 
 impl<'py> Bundle<'py> {
-    /// What pointers in structs point at.
+    /// The memory that pointers in structs point at.
     pub fn reach(&self) -> Vec<Reach> {
         self.structs.iter().flat_map(Packed::reach).cloned().collect()
     }
 
-    /// What the launch is queued on, as [`Places::queue`].
+    /// The queue of the launch, as [`Places::queue`].
     ///
     /// # Errors
     /// `ArgumentError` for a stream that does not fit the arrays.
@@ -314,7 +314,7 @@ pub fn half(object: &Bound<'_, PyAny>, elem: Elem, name: &str) -> PyResult<u16> 
     Ok(bits)
 }
 
-/// Whether an integer is one of the type's.
+/// True if an integer is one of the type's.
 pub fn in_range(value: i128, ty: Scalar) -> bool {
     let bits = ty.bits();
     if ty.is_signed() {

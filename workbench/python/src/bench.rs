@@ -45,7 +45,7 @@ impl Svg {
     }
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 #[pyclass(module = "workbench", frozen)]
 pub struct BenchReport(pub bench::BenchReport);
 
@@ -74,7 +74,7 @@ impl BenchReport {
         Ok(rows)
     }
 
-    /// What the samples support, one sentence for each contestant after the first.
+    /// The conclusions that the samples support, one sentence for each contestant after the first.
     #[getter]
     fn headlines(&self) -> Vec<String> {
         self.0.headlines()
@@ -181,13 +181,13 @@ pub fn sweep(
     }
 }
 
-/// Whether to wait for code any longer; lets other threads run.
+/// An error if the user wants the wait for code to stop; lets other threads run.
 fn go_on(py: Python<'_>, poll: &Poll) -> workbench::runtime::Result<()> {
     let stop = || errors::from_py(py, PyKeyboardInterrupt::new_err("the measurement was interrupted"));
     if poll.interrupted() { Err(stop()) } else { Ok(()) }
 }
 
-/// What `make_args` gives, as the arguments of a call: a tuple as it is, anything else as the only one.
+/// The result of `make_args`, as the arguments of a call: a tuple as it is, anything else as the only one.
 fn arguments<'py>(py: Python<'py>, make_args: &Bound<'py, PyAny>, size: u64) -> PyResult<Bound<'py, PyTuple>> {
     let made = make_args.call1((size,))?;
     match made.cast_into::<PyTuple>() {

@@ -16,13 +16,13 @@ use crate::op::NativeOp;
 use crate::output;
 use crate::values::{self, carried};
 
-/// What a check found.
+/// The result of a check.
 #[pyclass(module = "workbench", frozen)]
 pub struct CheckReport(check::CheckReport);
 
 #[pymethods]
 impl CheckReport {
-    /// Whether every element agrees.
+    /// True if every element agrees.
     #[getter]
     fn passed(&self) -> bool {
         self.0.passed
@@ -47,7 +47,7 @@ impl CheckReport {
         self.0.max_ulp()
     }
 
-    /// How many elements do not agree, of all outputs.
+    /// The number of elements that do not agree, of all outputs.
     #[getter]
     fn count(&self) -> usize {
         self.0.mismatches()
@@ -114,13 +114,13 @@ impl CheckReport {
     }
 }
 
-/// What a gradient check found.
+/// The result of a gradient check.
 #[pyclass(module = "workbench", frozen)]
 pub struct GradReport(autograd::GradReport);
 
 #[pymethods]
 impl GradReport {
-    /// Whether every element of every Jacobian agrees.
+    /// True if every element of every Jacobian agrees.
     #[getter]
     fn passed(&self) -> bool {
         self.0.passed

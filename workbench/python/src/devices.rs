@@ -1,4 +1,4 @@
-//! Which GPUs there are, and where to look for NVRTC.
+//! The GPUs of this machine, and the folders in which to look for NVRTC.
 
 use std::path::PathBuf;
 

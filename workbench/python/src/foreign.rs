@@ -58,7 +58,7 @@ impl Kept {
         unsafe { Storage::owned(view.data(), bytes, view.is_writeable(), Arc::new(kept)) }
     }
 
-    /// What a tensor's storage is of.
+    /// The array that a tensor's storage was made of.
     pub fn of(storage: &Storage) -> Option<&Kept> {
         storage.owner()?.downcast_ref()
     }
@@ -67,7 +67,7 @@ impl Kept {
 /// A key and its value.
 type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// What a list or dict held that host code gave to Python: it is a copy of host code's.
+/// The contents that a list or dict had when host code gave it to Python: it is a copy of host code's.
 enum Contents<'py> {
     List(Bound<'py, PyList>, Vec<Bound<'py, PyAny>>),
     Dict(Bound<'py, PyDict>, Vec<Pair<'py>>),
@@ -131,7 +131,7 @@ impl Object {
     }
 }
 
-/// What host code is told of an exception, which is kept.
+/// The exception as host code is told of it; Python's own is kept.
 fn told(py: Python<'_>, err: PyErr) -> (Exception, String) {
     macro_rules! first_of {
         ($($class:ty => $exception:ident,)*) => {

@@ -21,7 +21,7 @@ pub fn attach<R>(f: impl FnOnce(Python<'_>) -> R) -> R {
     Python::attach(f)
 }
 
-/// What is made at the first use. Not within the lock: importing lets other threads run, and one of them may fork.
+/// The object of a cell, made at the first use. It is not made within the lock: importing lets other threads run, and one of them may fork.
 pub fn once<'py>(
     py: Python<'py>,
     cell: &'static PyOnceLock<Py<PyAny>>,

@@ -36,11 +36,11 @@ pub struct ExtensionFunction {
     pub others: Vec<Export>,
     pub timeout: Option<f64>,
     pub stale: Stale,
-    /// Whether calls may have a gradient, once that was asked.
+    /// True if calls may have a gradient; set once that was asked.
     pub has_gradient: OnceLock<bool>,
 }
 
-/// What the arguments of a call were made of.
+/// The objects that the arguments of a call were made of.
 #[derive(Default)]
 pub struct Given<'py> {
     /// The arrays that were lent, as NumPy arrays; a lender is an index.
@@ -49,15 +49,15 @@ pub struct Given<'py> {
     objects: Vec<Bound<'py, PyAny>>,
     /// For what host code knows as Python objects: tuples stay tuples, and bytes, integers of any size and all other objects are values, too.
     exact: bool,
-    /// What is nothing else is an object.
+    /// True if anything that is nothing else is an object.
     any_object: bool,
     /// Tensors keep their arrays themselves, and so may outlive this.
     keeps: bool,
-    /// How many containers deep it is.
+    /// The number of containers around the value at hand.
     depth: u32,
-    /// What cannot be lent as it lies is copied: for arguments that nobody writes.
+    /// True if arrays that cannot be lent as they lie are copied: for arguments that nobody writes.
     pub copies: bool,
-    /// What has a shape and a dtype is a tensor that holds nothing, and tensors come out as a `Spec`.
+    /// True if anything with a shape and a dtype is a tensor that holds nothing, and tensors come out as a `Spec`.
     shapes_only: bool,
 }
 
@@ -187,7 +187,7 @@ impl<'py> Given<'py> {
                 _ => Ok(Value::Device(DeviceTag { is_cuda: text.starts_with("cuda"), index: -1 })),
             };
         }
-        // What nobody else knows is an object to who knows Python's.
+        // Anything else is an object, for functions that know Python's objects.
         let interfaces = ["__array_interface__", "__cuda_array_interface__"];
         let has = |name: &&str| object.hasattr(*name).unwrap_or(false);
         if (self.exact || self.any_object) && !is_array && !interfaces.iter().any(has) {
@@ -293,7 +293,7 @@ impl<'py> Given<'py> {
         })
     }
 
-    /// What a call gave, after what it printed and warned of.
+    /// The results of a call, after its output and warnings.
     pub fn finish(
         &self,
         py: Python<'py>,
@@ -464,7 +464,7 @@ impl ExtensionFunction {
     }
 }
 
-/// How a function is called.
+/// The way in which a function is called.
 enum How<'py> {
     Plain,
     /// For the shapes of its results alone.
@@ -473,7 +473,7 @@ enum How<'py> {
     Recorded(Bound<'py, PyAny>, Option<Box<Recording>>),
 }
 
-/// Whether a call failed before it began: its arguments are not of the types that this overload takes.
+/// True if a call failed before it began: its arguments are not of the types that this overload takes.
 fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
     let ours = interop(py).and_then(|_| py.import("workbench.errors")?.getattr("ArgumentError"));
     let refused = ours.is_ok_and(|class| error.matches(py, class).unwrap_or(false));
@@ -499,7 +499,7 @@ fn split<'py>(
     Ok((named, others))
 }
 
-/// What to say of arguments that a host function does not take.
+/// The message about arguments that a host function does not take.
 fn misarranged(export: &Export, wrong: Misarranged) -> String {
     let function = &export.name;
     match wrong {
@@ -521,7 +521,7 @@ fn misarranged(export: &Export, wrong: Misarranged) -> String {
 }
 
 impl ExtensionFunction {
-    /// Whether calls may have a gradient. Methods of Python's C interface have none.
+    /// True if calls may have a gradient. Methods of Python's C interface have none.
     fn may_have_gradient(&self) -> bool {
         let may = |export: &Export| {
             !matches!(export.registration, Registration::Python(_)) && self.program.may_have_gradient(export)
@@ -559,7 +559,7 @@ impl ExtensionFunction {
     ) -> PyResult<Bound<'py, PyAny>> {
         let is_method = matches!(export.registration, Registration::Python(_));
         let exact = is_method || export.objects.any();
-        // What Python code is given meanwhile it may keep.
+        // Python code that is called meanwhile may keep the values it is given.
         let (shapes_only, is_recorded) = (matches!(how, How::Shapes), matches!(how, How::Recorded(..)));
         let mut given = Given { exact, keeps: exact || is_recorded, shapes_only, ..Given::default() };
         if is_method {
@@ -575,7 +575,7 @@ impl ExtensionFunction {
             }
             return self.run(py, export, vec![Value::Tuple(positional), Value::Dict(named)], &given, how);
         }
-        // How many are a parameter's each; `py::args` and `py::kwargs` take the rest.
+        // The number of parameters that take one argument each; `py::args` and `py::kwargs` take the rest.
         let single = export.arity - usize::from(export.objects.args) - usize::from(export.objects.keywords);
         let (named, others) = match kwargs {
             Some(kwargs) if export.objects.keywords => {
@@ -674,7 +674,7 @@ impl ExtensionFunction {
                     return Err(err);
                 }
             }
-            // What was caught holds its frames no longer.
+            // An exception that was caught holds its frames no longer.
             _ => foreign::forget_raised(),
         }
         given.finish(py, result, poll)

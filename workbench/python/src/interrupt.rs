@@ -30,11 +30,11 @@ pub fn interrupt() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How long a launch that holds the GIL lets go of it at each poll. A release and a lock right after it never let a waiting
-/// thread in: the release wakes it, and by the time it runs the GIL is taken again, its own 5 ms of patience begun anew.
+/// The time for which a launch that holds the GIL lets go of it at each poll. A release followed at once by a lock never lets a waiting
+/// thread in: the release wakes that thread, but by the time it runs the GIL is taken again, and its own wait of 5 ms begins anew.
 const TURN: Duration = Duration::from_micros(100);
 
-/// What one launch polls.
+/// The state that a launch polls.
 pub struct Poll {
     holds_gil: bool,
     started: u64,
@@ -78,7 +78,7 @@ impl Interrupt for Poll {
 /// Runs what compiles, without the GIL, so that it can be stopped.
 ///
 /// # Errors
-/// What a signal handler raised, `KeyboardInterrupt`.
+/// The exception that a signal handler raised, `KeyboardInterrupt`.
 pub fn compiling<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let poll = Arc::new(Poll::new(false));
     let asked = poll.clone();

@@ -72,8 +72,8 @@ impl Kernel {
         self.kernel.program().text()
     }
 
-    /// Which machine code the last launch on the CPU ran: `"soon"`, `"good"`, `"lanes"`, `"wide"`, or `"fibers"` where its threads wait for one another (see `set_tier`); `None` before the first one, and on a GPU.
-    /// `workbench.set_tier` chooses.
+    /// The machine code that the last launch on the CPU ran: `"soon"`, `"good"`, `"lanes"`, `"wide"`, or `"fibers"` where its threads wait for one
+    /// another (see `set_tier`); `None` before the first one, and on a GPU. `workbench.set_tier` chooses.
     #[getter]
     fn tier(&self) -> Option<&'static str> {
         self.kernel.tier()
@@ -193,7 +193,7 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// What it is compiled for.
+    /// The device it is compiled for.
     fn device(&self) -> Device {
         self.kernel.program().options().device
     }
@@ -265,7 +265,7 @@ pub fn seconds(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration
     if value.is_nan() || value <= 0.0 {
         return Err(argument(py, format!("timeout is {value} s; it must be more than 0")));
     }
-    // What is too long for a Duration never passes.
+    // A timeout too long for a Duration never passes.
     Ok(Duration::try_from_secs_f64(value).ok())
 }
 
@@ -322,7 +322,7 @@ impl Shape {
         })
     }
 
-    /// What `launch` is given.
+    /// The shape made of the arguments of `launch`.
     pub fn of_parts(
         py: Python<'_>,
         name: &str,

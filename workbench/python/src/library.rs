@@ -94,7 +94,7 @@ pub fn set_shape_rule(name: String, rule: Option<Py<PyAny>>, who: String) {
     library::set_shape_rule(&name, Some(Arc::new(check)));
 }
 
-/// What a rule says for some arguments; None: nothing.
+/// The shapes that a rule gives for some arguments; None: it gives none.
 type Wanted = Option<Arc<Vec<(String, Vec<i64>)>>>;
 
 /// For how many shapes of arguments a rule's word is kept.
@@ -150,7 +150,7 @@ pub fn read_manifest<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<B
 pub fn write_manifest(py: Python<'_>, name: &str, table: &Bound<'_, PyDict>) -> PyResult<String> {
     let made: Result<Manifest, _> = to_toml(table.as_any())?.try_into();
     let text = made.map_err(|e| Error::argument(format!("{name}: {e}"))).and_then(|manifest| manifest.to_text());
-    // What is written can be read.
+    // A manifest that is written can be read.
     text.and_then(|text| Manifest::parse(name, &text).map(|_| text)).map_err(|e| errors::to_py(py, e))
 }
 
@@ -291,7 +291,7 @@ pub fn tf_execute<'py>(
 pub struct LibraryOp {
     name: String,
     overload: Option<String>,
-    /// Whether callables of Python's serve some of its calls.
+    /// True if callables of Python's serve some of its calls.
     has_outside: AtomicBool,
 }
 
@@ -420,7 +420,7 @@ impl LibraryOp {
         Err(PyAttributeError::new_err(format!("the operator `{}` has no overload or attribute `{name}`", self.name)))
     }
 
-    /// How many arguments may be passed by position.
+    /// The number of arguments that may be passed by position.
     #[getter]
     fn _positional(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.schema_of(py)?.positional())
@@ -446,7 +446,7 @@ impl LibraryOp {
         Ok(schema.returns.iter().map(source).collect())
     }
 
-    /// Whether the arguments of a call are what the schema says; an ArgumentError if not.
+    /// Checks that the arguments of a call fit the schema; an ArgumentError if not.
     #[pyo3(signature = (*args, **kwargs))]
     fn _check_arguments<'py>(
         &self,
@@ -532,7 +532,7 @@ impl LibraryOp {
         given.finish(py, result, poll)
     }
 
-    /// Whether calls may have a gradient that is recorded as they run.
+    /// True if calls may have a gradient that is recorded as they run.
     #[getter]
     fn _has_gradient(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.overloads(py)?.iter().any(|overload| overload.has_gradient()))
@@ -594,7 +594,7 @@ impl LibraryOp {
         Ok(programs.into_iter().map(|program| Module { program, timeout: None }).collect())
     }
 
-    /// What tells its texts from others.
+    /// A hash that tells its texts from others.
     #[getter]
     fn _text_print(&self, py: Python<'_>) -> PyResult<String> {
         let mut hasher = DefaultHasher::new();

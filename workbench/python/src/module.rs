@@ -19,7 +19,7 @@ use crate::stale::Stale;
 use crate::symbol::Symbol;
 use crate::template::KernelTemplate;
 
-/// How many compiled texts are kept; the one unused for longest goes first.
+/// The number of compiled texts that are kept; the one unused for longest goes first.
 const CACHE_SIZE: usize = 64;
 
 /// A compiled text: its kernels and host functions are attributes, `m["name"]` works as well.
@@ -49,7 +49,7 @@ impl Module {
             };
             return Ok(Some(Bound::new(py, function)?.into_any()));
         }
-        // Of overloads those with tensors cannot be called without a registration.
+        // Overloads with tensors cannot be called without a registration.
         let callable =
             |f: &&workbench::ir::Function| f.name == name && matches!(f.kind, FuncKind::Kernel | FuncKind::Host);
         let Some(function) = self.program.module().functions.iter().find(callable) else {
@@ -142,7 +142,7 @@ impl Module {
         Ok(names)
     }
 
-    /// What `m.doc() = "..."` says of the module; None where nothing does.
+    /// The text of `m.doc() = "..."`, which describes the module; None where there is none.
     #[getter]
     fn doc(&self, py: Python<'_>) -> PyResult<Option<String>> {
         match crate::host::exports(py, &self.program)?.iter().find(|e| e.name == "__doc__") {
@@ -210,7 +210,7 @@ impl Module {
         self.program.text()
     }
 
-    /// Where it runs: "cpu" or "cuda".
+    /// The device it runs on: "cpu" or "cuda".
     #[getter]
     fn device(&self) -> &'static str {
         self.program.options().device.name()
@@ -232,7 +232,7 @@ impl Module {
         self.program.ir()
     }
 
-    /// What runs, as text: machine code of this CPU, or PTX.
+    /// The code that runs, as text: machine code of this CPU, or PTX.
     ///
     /// >>> import workbench as wb
     /// >>> len(wb.compile("__global__ void k(int* x) { *x = 1; }").asm()) > 0

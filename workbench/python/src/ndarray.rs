@@ -45,7 +45,7 @@ impl<'a, 'py> View<'a, 'py> {
         dtype_of(descr.type_num).or_else(|| self.is_bfloat16(descr.type_num).then_some(DType::BFloat16))
     }
 
-    /// Whether a type number is that of ml_dtypes' bfloat16, which NumPy hands out as modules register theirs.
+    /// True if a type number is that of ml_dtypes' bfloat16, which NumPy hands out as modules register theirs.
     fn is_bfloat16(&self, type_num: c_int) -> bool {
         // NPY_USERDEF: the first number of a registered type.
         if type_num < 256 {
@@ -102,7 +102,7 @@ impl<'a, 'py> View<'a, 'py> {
         self.raw().flags & ALIGNED != 0
     }
 
-    /// Whether it may be written.
+    /// True if it may be written.
     pub fn is_writeable(&self) -> bool {
         self.raw().flags & WRITEABLE != 0
     }

@@ -26,7 +26,7 @@ pub struct GpuArray<'py> {
     pub shape: Vec<usize>,
     /// In bytes; `None`: row-major without gaps.
     strides: Option<Vec<isize>>,
-    /// Whether it may be written.
+    /// True if it may be written.
     pub writable: bool,
     /// The GPU, where the object or the driver knows it.
     device: Option<u32>,
@@ -38,7 +38,7 @@ pub struct GpuArray<'py> {
 type Described = (u64, String, Vec<usize>, Option<Vec<isize>>, bool, Option<u32>, Option<u64>);
 
 impl<'py> GpuArray<'py> {
-    /// What an object says of its array; `None` where it has none on a GPU.
+    /// The array of an object, as the object describes it; `None` where it has none on a GPU.
     ///
     /// # Errors
     /// `ArgumentError` for one on a GPU that gives no memory.
@@ -83,7 +83,7 @@ impl<'py> GpuArray<'py> {
         fits || self.shape.contains(&0)
     }
 
-    /// How its library makes a contiguous copy.
+    /// The advice on how to make a contiguous copy with its library.
     pub fn copy_help(&self, name: &str) -> String {
         let module = self.object.get_type().module().map_or_else(|_| String::new(), |m| m.to_string());
         match module.split('.').next() {
@@ -121,7 +121,7 @@ struct Seen<'py> {
     stream: Option<u64>,
 }
 
-/// Where the arrays of a launch lie: all in host memory, or all on one GPU.
+/// The places of a launch's arrays: all in host memory, or all on one GPU.
 #[derive(Default)]
 pub struct Places<'py> {
     host: Option<String>,
@@ -173,12 +173,12 @@ impl<'py> Places<'py> {
         Ok(())
     }
 
-    /// Whether arrays lie on a GPU.
+    /// True if arrays lie on a GPU.
     pub fn on_gpu(&self) -> bool {
         !self.seen.is_empty()
     }
 
-    /// Whether an array is one of those on a GPU, by its name.
+    /// True if an array is one of those on a GPU, by its name.
     pub fn has(&self, name: &str) -> bool {
         self.seen.iter().any(|seen| seen.name == name)
     }
@@ -214,8 +214,8 @@ impl<'py> Places<'py> {
         self.seen.iter().find_map(|s| s.device).unwrap_or(0)
     }
 
-    /// What a launch on these arrays is queued on: the stream asked for, else the one that the arrays' library uses now. `None`: they are in
-    /// host memory.
+    /// The queue of a launch on these arrays: the stream asked for, else the one that the arrays' library uses now. `None`: they are in host
+    /// memory.
     ///
     /// # Errors
     /// `ArgumentError` for a stream with host arrays, or of another GPU.
@@ -262,7 +262,7 @@ impl<'py> Places<'py> {
     }
 }
 
-/// What is said of a stream with host arrays.
+/// The error about a stream with host arrays.
 pub const HOST_STREAM: &str = "stream must be None: host arrays are launched synchronously, without a stream";
 
 /// A [`Queue`] with the streams that it names.
@@ -275,7 +275,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// What a launch takes.
+    /// The queue in the form that a launch takes.
     pub fn queue(&self) -> Queue<'_> {
         let Held { device, stream, ref after, ref before, waits } = *self;
         Queue { device, stream, after, before, waits }
@@ -312,7 +312,7 @@ pub fn find_nvrtc() -> PyResult<()> {
     Ok(())
 }
 
-/// Whether kernels were queued that nobody has waited for.
+/// True if kernels were queued that nobody has waited for.
 #[pyfunction]
 pub fn has_queued(py: Python<'_>) -> bool {
     py.detach(runtime::has_queued)

@@ -45,7 +45,7 @@ pub struct NativeOp {
     /// Makes a namedtuple of several named outputs.
     result_type: Mutex<Option<Py<PyAny>>>,
     stale: Stale,
-    /// Whether callables of Python's serve some of its calls.
+    /// True if callables of Python's serve some of its calls.
     has_outside: AtomicBool,
 }
 
@@ -118,14 +118,14 @@ impl NativeOp {
         self.op.definition().schema.to_string()
     }
 
-    /// What each kernel parameter is given, as a table.
+    /// The source of each kernel parameter, as a table.
     #[getter]
     fn binding(&self) -> String {
         self.op.binding()
     }
 
-    /// What `export` needs: the text and its macros, the launchers for CUDA and for the CPU or why there is none, the fake kernel.
-    /// `known`: the names of CUDA's that the CPU half has.
+    /// The parts that `export` needs: the text and its macros, the launchers for CUDA and for the CPU or the reason why there is none, the
+    /// fake kernel. `known`: the names of CUDA's that the CPU half has.
     fn _launcher(&self, py: Python<'_>, known: HashSet<String>) -> PyResult<LauncherParts> {
         let made = self.op.launcher(&|name| known.contains(name)).map_err(|e| errors::to_py(py, e))?;
         let (cpu, why) = match made.cpu {
@@ -135,7 +135,7 @@ impl NativeOp {
         Ok((made.text, made.defines, made.cuda, cpu, why, made.fake))
     }
 
-    /// How many arguments may be passed by position.
+    /// The number of arguments that may be passed by position.
     #[getter]
     fn _positional(&self) -> usize {
         self.op.definition().schema.args.iter().filter(|a| !a.keyword_only).count()
@@ -391,7 +391,7 @@ impl NativeOp {
         &self.op
     }
 
-    /// How long a call may take.
+    /// The time that a call may take.
     pub fn timeout(&self) -> Option<Duration> {
         self.op.definition().timeout
     }
@@ -500,7 +500,8 @@ impl NativeOp {
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();
-        // Who waits for a GPU's state may hold what the thread needs that has it: the interpreter, to ask whether to stop.
+        // A thread that waits for a GPU's state must not hold the GIL: the thread that has the state may need the GIL, to ask whether to
+        // stop.
         let on_cpu = queue.is_none() && plan.device() == Device::Cpu;
         let small = made.max(read.unwrap_or(0)) < KEEP_GIL_BELOW && timeout.is_none() && on_cpu;
         let poll = Poll::new(small);

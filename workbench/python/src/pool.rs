@@ -33,7 +33,7 @@ const MOST_KEPT: usize = 512 << 20;
 /// The part of the machine's memory that may be kept.
 const PART_OF_MACHINE: usize = 16;
 
-/// How long a block is kept that nobody takes, to the next result that comes or goes.
+/// The time for which an unused block is kept; it is given back when the next result comes or goes.
 const LONGEST: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
@@ -50,7 +50,7 @@ fn locked() -> MutexGuard<'static, Option<Pool>> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many bytes may be kept.
+/// The number of bytes that may be kept.
 fn limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {
@@ -93,7 +93,7 @@ impl Pool {
         }
     }
 
-    /// How many bytes are kept.
+    /// The number of bytes that are kept.
     fn kept(&self) -> usize {
         self.kept.iter().map(|(block, _)| block.len()).sum()
     }
@@ -171,7 +171,7 @@ static HANDLER: Handler = Handler {
 /// The name that NumPy asks of a handler's capsule.
 const CAPSULE: &CStr = c"mem_handler";
 
-/// Where `PyDataMem_SetHandler` is in NumPy's table of functions.
+/// The offset of `PyDataMem_SetHandler` in NumPy's table of functions.
 const SET_HANDLER: usize = 304;
 
 type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
@@ -217,7 +217,7 @@ pub fn with_pool<'py>(py: Python<'py>, make: impl FnOnce() -> *mut ffi::PyObject
     }
 }
 
-/// How many bytes are kept for results to come.
+/// The number of bytes that are kept for results to come.
 #[pyfunction]
 pub fn pooled_bytes() -> usize {
     locked().as_ref().map_or(0, Pool::kept)

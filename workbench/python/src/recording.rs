@@ -1,4 +1,4 @@
-//! What a call of host code recorded of its gradient, for Python's autograd.
+//! Gradients that a call of host code has recorded, for Python's autograd.
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -19,7 +19,7 @@ pub struct Recording {
     inputs: Vec<Py<PyAny>>,
 }
 
-/// Which tensors of a call's arguments require grad, by what `wants` says of the arrays they are of; and those arrays.
+/// The tensors of a call's arguments that require grad, by the answer of `wants` about the arrays they are of; and those arrays.
 pub fn wanted(py: Python<'_>, values: &[Value], wants: &Bound<'_, PyAny>) -> PyResult<(Vec<bool>, Vec<Py<PyAny>>)> {
     let (mut flags, mut inputs) = (Vec::new(), Vec::new());
     for tensor in tensors_of(values) {
@@ -46,7 +46,7 @@ impl Recording {
         PyList::new(py, &self.inputs)
     }
 
-    /// Whether a gradient goes through each array of the result, and after them through those that it wrote (`dirty`).
+    /// True for each array of the result that a gradient goes through, and after them for each that it wrote (`dirty`).
     #[getter]
     fn differentiable(&self) -> Vec<bool> {
         self.recording.differentiable()
@@ -64,13 +64,13 @@ impl Recording {
         self.recording.dirty.clone()
     }
 
-    /// Whether the gradient reads each array of the arguments, and each of the result.
+    /// True for each array of the arguments that the gradient reads, and for each of the result.
     #[getter]
     fn reads(&self) -> (Vec<bool>, Vec<bool>) {
         (self.recording.reads_inputs.clone(), self.recording.reads_outputs.clone())
     }
 
-    /// Whether the call drew random numbers.
+    /// True if the call drew random numbers.
     #[getter]
     fn is_random(&self) -> bool {
         self.recording.is_random

@@ -77,7 +77,7 @@ fn fitting(
     Err(argument(py, text))
 }
 
-/// What a dtype of NumPy's lays out, as C++ says it; `None` for what C++ has not: objects, texts, the other byte order.
+/// The C++ type of a dtype of NumPy's; `None` for one that C++ does not have: objects, texts, the other byte order.
 fn member_of(dtype: &Bound<'_, PyAny>) -> PyResult<Option<MemberType>> {
     let shape: Vec<u32> = dtype.getattr("shape")?.extract()?;
     if !shape.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 
-/// What to say at the next call, if anything.
+/// The warning at the next call, if any.
 #[derive(Default)]
 pub struct Stale {
     marked: AtomicBool,

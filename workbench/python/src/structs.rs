@@ -12,7 +12,8 @@ use crate::args::{Keep, half, interop, pointer, scalar};
 use crate::errors::argument;
 use crate::ndarray::View;
 
-/// What an object gives for a struct. `path` is what messages call it; `keep` holds what must live until the launch returns.
+/// The bytes of a struct, made of an object. `path` is its name in messages; `keep` holds the objects that must live until the launch
+/// returns.
 ///
 /// # Errors
 /// `ArgumentError` naming the member, what came and what was wanted.
@@ -77,7 +78,7 @@ fn raw(bytes: Vec<u8>, layout: &StructLayout, py: Python<'_>, path: &str) -> PyR
     Err(argument(py, format!("`{path}` is a struct of {size} bytes, not {came} bytes; was it packed with align=True?")))
 }
 
-/// What an object gives for a member, or for an element of a table of pointers, that messages call `path`.
+/// The bytes of a member, or of an element of a table of pointers, made of an object. `path` is its name in messages.
 ///
 /// # Errors
 /// As [`structure`].

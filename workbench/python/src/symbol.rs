@@ -51,8 +51,8 @@ impl Symbol {
         self.symbol.size()
     }
 
-    /// What it holds: a fresh array of one dimension in row-major order, or bytes where elements differ. Of a module for the GPU, where each
-    /// GPU has its own, that of the first one that a kernel of it ran on, after every kernel that was queued.
+    /// The contents: a fresh array of one dimension in row-major order, or bytes where elements differ. Each GPU has its own copy of a
+    /// variable; a module for the GPU gives that of the first GPU that a kernel of it ran on, after every kernel that was queued.
     ///
     /// >>> import workbench as wb
     /// >>> m = wb.compile("__device__ int n = 5; __global__ void add() { n += 1; }")
@@ -74,7 +74,7 @@ impl Symbol {
     /// Replaces what it holds, for the launches that begin from now on: an array of its dtype and number of elements, a list of
     /// numbers, one number where it holds one, or bytes.
     ///
-    /// Of a module for the GPU on every GPU. Raises ArgumentError for anything else.
+    /// A module for the GPU sets it on every GPU. Raises ArgumentError for anything else.
     ///
     /// >>> import workbench as wb
     /// >>> w = wb.compile("__constant__ float w[2]; __global__ void get(float* y) { y[0] = w[1]; }").symbol("w")

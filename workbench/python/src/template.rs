@@ -167,7 +167,7 @@ impl TemplateLauncher {
     }
 }
 
-/// What an object says of the type of its parameter.
+/// The hint that an object gives about the type of its parameter.
 enum ParamHint {
     Nothing,
     Array(Elem),

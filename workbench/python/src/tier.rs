@@ -68,7 +68,7 @@ impl TierReport {
         (block.x, block.y, block.z)
     }
 
-    /// Which code its last launch ran; None before the first.
+    /// The code that its last launch ran; None before the first.
     #[getter]
     fn last(&self) -> Option<&'static str> {
         self.0.last

@@ -203,7 +203,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Tensor> {
     made.ok_or_else(|| argument(py, format!("{what} is no array that can be compared")))
 }
 
-/// What a callable returned, as tensors with the precision each had before: each of a tuple or list, or the only one.
+/// The results of a callable, as tensors with the precision each had before: each of a tuple or list, or the only one.
 pub fn measured(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<Tensor>, Vec<Precision>)> {
     let interop = args::interop(object.py())?;
     let one = |object: Bound<'_, PyAny>| -> PyResult<(Tensor, Precision)> {

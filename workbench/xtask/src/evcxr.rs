@@ -8,8 +8,8 @@ use crate::{root, step};
 /// 0.22.0 is the newest that works with the pinned toolchain, and only with its own lock file.
 const VERSION: &str = "0.22.0";
 
-/// What evcxr runs at the start of every notebook: compiled dependencies are kept (in MiB), so that a new notebook does
-/// not rebuild the code generator.
+/// The commands that evcxr runs at the start of every notebook: compiled dependencies are kept (in MiB), so that a new notebook does not
+/// rebuild the code generator.
 const INIT: &str = ":cache 4000\n:opt 2\n";
 
 /// An installed kernel.
@@ -58,7 +58,7 @@ impl Kernel {
         env.execute(&notebook, Some("rust"), &self.env())
     }
 
-    /// What Jupyter must have in its environment to find the kernel.
+    /// The environment variables that Jupyter needs to find the kernel.
     pub fn env(&self) -> Vec<(&'static str, String)> {
         // The kernel rewrites its own kernel.json when it first starts, so its configuration travels in the environment.
         vec![

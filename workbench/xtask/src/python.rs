@@ -10,11 +10,11 @@ pub struct Environment {
     dir: PathBuf,
 }
 
-/// What goes into the environment beside the package; one list, so that `lab` and `test` agree.
+/// The packages in the environment beside our own; one list, so that `lab` and `test` agree.
 const PACKAGES: &[&str] =
     &["numpy>=1.24", "ml_dtypes>=0.3", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
 
-/// What only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
+/// The packages that only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
 const TEST_PACKAGES: &[&str] = &[
     "pytest>=8",
     // Tests side by side, on as many processors as there are.
@@ -31,7 +31,7 @@ const TEST_PACKAGES: &[&str] = &[
     "matplotlib",
 ];
 
-/// What torch's own extensions are built with.
+/// The packages that torch's own extensions are built with.
 const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ml_dtypes>=0.3", "ninja", "setuptools"];
 
 impl Environment {

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// How many failed tests a message names.
+/// The number of failed tests that a message names.
 const NAMED: usize = 30;
 
 /// Runs a command with its output shown.

@@ -12,7 +12,7 @@ const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
 /// Everything there is is tested; the Python package is built without.
 const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
 
-/// How pytest shares tests among processes: each takes from who has most left.
+/// The options by which pytest shares tests among processes: an idle process takes tests from the one with most left.
 const SIDE_BY_SIDE: [&str; 6] = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"];
 
 /// The part that is run only when it is asked for: it downloads gigabytes.

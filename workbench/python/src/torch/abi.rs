@@ -64,7 +64,7 @@ pub type FromBlob = unsafe extern "C" fn(
 
 /// The interface.
 pub struct Abi {
-    /// What every version has.
+    /// The functions of every version.
     pub f: Functions,
     /// Gives back what holds the value of an optional: a function of its own from 2.13 on, C++'s `delete` before.
     pub delete_optional: unsafe extern "C" fn(*mut StableIValue),

@@ -25,7 +25,7 @@ use crate::interrupt::Poll;
 use crate::op::with_call;
 use crate::output;
 
-/// Whose calls come through a trampoline.
+/// The operator whose calls come through a trampoline.
 pub enum Target {
     /// An operator of `wb.op`.
     Op(ops::Op),
@@ -33,7 +33,7 @@ pub enum Target {
     Library(String, String),
 }
 
-/// What a trampoline's fourth argument points at.
+/// The operator as registered, which a trampoline's fourth argument points at.
 pub struct Registered {
     /// The operator.
     pub target: Target,
@@ -41,12 +41,12 @@ pub struct Registered {
     pub title: CString,
     /// The schema that torch has: the stack follows it, whatever the operator's is by now.
     pub schema: RwLock<Arc<Schema>>,
-    /// How many calls are inside.
+    /// The number of calls that run now.
     pub inside: AtomicU32,
 }
 
 impl Registered {
-    /// Whether this thread is in a call of it.
+    /// True if this thread is in a call of it.
     pub fn is_mine(&self) -> bool {
         CALLS.with_borrow(|calls| calls.iter().any(|call| std::ptr::eq(*call, self)))
     }
@@ -80,11 +80,11 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
     /// The operators whose calls this thread is in, innermost last.
     static CALLS: RefCell<Vec<*const Registered>> = const { RefCell::new(Vec::new()) };
-    /// Whether somebody takes [`RAISED`].
+    /// True if a caller will take [`RAISED`].
     static TAKEN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What every trampoline jumps to.
+/// The function that every trampoline jumps to.
 ///
 /// # Safety
 /// Called by torch's dispatcher, with as many values as the schema says.
@@ -197,12 +197,12 @@ fn taken(abi: &'static Abi, schema: &Schema, stack: &[StableIValue], arguments: 
     schema.args.iter().zip(&stack[..arguments]).map(|(arg, raw)| take(abi, &arg.kind, *raw)).collect()
 }
 
-/// What to say of a call that comes while its operator gets another schema.
+/// The error about a call that comes while its operator gets another schema.
 fn changing(schema: &Schema) -> Error {
     Error::argument(format!("`{}` is getting another schema just now; call it again", schema.qualified_name()))
 }
 
-/// Whether a call by one schema is a call by another: what is passed and what comes back is of the same types.
+/// True if a call by one schema is also a call by the other: arguments and results are of the same types.
 fn is_alike(one: &Schema, other: &Schema) -> bool {
     let args = one.args.len() == other.args.len() && one.returns.len() == other.returns.len();
     args && one.args.iter().zip(&other.args).all(|(a, b)| a.kind == b.kind && a.mutated == b.mutated)
@@ -290,7 +290,7 @@ fn call_op(
         pointers.push(made.data(true));
         outputs.push(made);
     }
-    // What is made here is torch's own, by the same stream: it keeps the memory for as long as kernels on it use that.
+    // The arrays made here are torch's own, on the same stream: torch keeps the memory for as long as kernels on it use that.
     let queue = gpu.zip(stream).map(|(device, stream)| Queue { device, stream, ..Queue::default() });
     let config = RunConfig { timeout: definition.timeout, interrupt: Some(poll), queue };
     let report = op.run(&plan, &args, &pointers, &config)?;

@@ -18,10 +18,10 @@
 //! nothing; the exception itself is kept for callers that come through a handle, which get it instead of torch's `RuntimeError`.
 //!
 //! # Autograd
-//! What an operator writes counts as changed for autograd by a kernel for `ADInplaceOrView`. An operator that computes a gradient and has
-//! none itself refuses to be differentiated: torch would take zeros. A kernel for `Autograd`, once registered, stays as long as the
-//! operator's definition and asks for the gradient at every call: torch crashes where a kernel in Python goes while a compiled function or
-//! another thread is about to call it. Without a gradient by then, backward says so.
+//! Arguments that an operator writes count as changed for autograd, by a kernel for `ADInplaceOrView`. An operator that computes a gradient
+//! and has none itself refuses to be differentiated: torch would take zeros. A kernel for `Autograd`, once registered, stays as long as the
+//! operator's definition and asks for the gradient at every call: torch crashes if a kernel in Python goes while a compiled function or
+//! another thread is about to call it. If there is no gradient by then, backward says so.
 //!
 //! # Dispatch keys
 //! The boxed kernel serves CPU and CUDA. `Scalar` and complex arguments do not pass through boxed kernels: such operators have kernels in
@@ -62,7 +62,7 @@ pub fn torch_is_here(tensor: &Bound<'_, PyType>) {
     let _ = TENSOR.set(tensor.py(), tensor.clone().unbind());
 }
 
-/// Whether one of the arguments is a tensor of torch's.
+/// True if one of the arguments is a tensor of torch's.
 pub fn has_tensor(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> bool {
     let py = args.py();
     let Some(tensor) = TENSOR.get(py).map(|t| t.bind(py)) else { return false };
@@ -78,7 +78,7 @@ pub fn has_tensor(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>)
     args.iter().any(any) || kwargs.is_some_and(|kwargs| kwargs.values().iter().any(any))
 }
 
-/// Whether one of the arguments is a tensor of torch's that requires grad, while torch records gradients.
+/// True if one of the arguments is a tensor of torch's that requires grad, while torch records gradients.
 pub fn requires_grad(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
     static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = args.py();
@@ -192,7 +192,7 @@ fn kernel(name: &str, overload: Option<&str>, schema: &Arc<Schema>) -> Option<(B
     Some((kernel, registered))
 }
 
-/// Whether values of every type of a schema pass through boxed kernels.
+/// True if values of every type of a schema pass through boxed kernels.
 fn all_pass(schema: &Schema) -> bool {
     schema.args.iter().map(|a| &a.kind).chain(schema.returns.iter().map(|r| &r.kind)).all(value::passes)
 }
@@ -210,7 +210,7 @@ pub fn torch_implement(
 ) -> PyResult<Option<TorchImplementation>> {
     let Ok(abi) = abi::connect(&folder) else { return Ok(None) };
     let schema = match overload {
-        // What Python runs has no implementation here.
+        // Operators that Python runs have no implementation here.
         Some(wanted) => library::overloads(name).and_then(|all| {
             let found = all.iter().find(|o| o.name() == wanted && !o.implementations.is_empty());
             found.and_then(|o| o.schema.clone())

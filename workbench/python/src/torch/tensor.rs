@@ -39,7 +39,7 @@ impl Handle {
         std::mem::replace(&mut self.raw, std::ptr::null_mut()) as StableIValue
     }
 
-    /// Whose it is.
+    /// The interface that it belongs to.
     pub fn abi(&self) -> &'static Abi {
         self.abi
     }
@@ -54,7 +54,7 @@ impl Handle {
         }
     }
 
-    /// Whether there is a tensor at all.
+    /// True if there is a tensor at all.
     pub fn is_defined(&self) -> bool {
         let mut is = false;
         // SAFETY: the handle is ours.
@@ -73,7 +73,7 @@ impl Handle {
         self.abi.dtype_of(self.number(self.abi.f.dtype))
     }
 
-    /// Whether its memory is the host's.
+    /// True if its memory is the host's.
     pub fn is_on_cpu(&self) -> bool {
         self.number(self.abi.f.device_type) == self.abi.cpu
     }
@@ -84,12 +84,12 @@ impl Handle {
         is_there.then(|| u32::try_from(self.number(self.abi.f.device_index)).unwrap_or(0))
     }
 
-    /// Whether its elements lie at strides of memory: neither sparse nor of another layout.
+    /// True if its elements lie at strides of memory: neither sparse nor of another layout.
     pub fn is_strided(&self) -> bool {
         self.number(self.abi.f.layout) == self.abi.strided
     }
 
-    /// Whether its elements lie one after another.
+    /// True if its elements lie one after another.
     pub fn is_contiguous(&self) -> bool {
         let mut is = false;
         // SAFETY: the handle is ours.

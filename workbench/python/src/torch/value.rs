@@ -1,4 +1,4 @@
-//! What the stack of a boxed kernel holds, by the types of the operator's schema.
+//! Values on the stack of a boxed kernel, by the types of the operator's schema.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -24,8 +24,8 @@ pub enum Taken {
     List(Vec<Taken>),
 }
 
-/// Whether values of a type pass through a boxed kernel. torch registers such with `Scalar` and complex arguments, and cannot call
-/// them.
+/// True if values of a type pass through a boxed kernel. torch lets kernels with `Scalar` and complex arguments be registered, but cannot
+/// call them.
 pub fn passes(kind: &Kind) -> bool {
     match kind {
         Kind::Tensor | Kind::Int | Kind::SymInt | Kind::Float | Kind::Bool | Kind::Str | Kind::ScalarType => true,
@@ -111,10 +111,10 @@ pub fn list(
     Ok(list as StableIValue)
 }
 
-/// What is wrong with a tensor for our kernels, if anything; what is right with it, else. `on_gpu`: where it should lie.
+/// The element type of a tensor that our kernels can take. `on_gpu`: where it should lie.
 ///
 /// # Errors
-/// What came and what is wanted.
+/// One sentence on the tensor that came and the one that is wanted.
 pub fn known(tensor: &Handle, name: &str, on_gpu: bool) -> Result<DType, String> {
     let dtype = tensor.dtype();
     if dtype.is_none() && !tensor.is_defined() {
@@ -276,7 +276,7 @@ impl<'a> Lent<'a> {
     }
 }
 
-/// What torch calls when the last tensor over a storage of ours goes.
+/// The function that torch calls when the last tensor over a storage of ours goes.
 unsafe extern "C" fn give_back(_: *mut c_void, owner: *mut c_void) {
     // SAFETY: made by `Arc::into_raw` in `Lent::made`, and given back once.
     drop(unsafe { Arc::from_raw(owner as *const Storage) });

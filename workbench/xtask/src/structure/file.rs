@@ -11,11 +11,11 @@ use syn::visit::{self, Visit};
 pub struct Import {
     /// The name here; none of a glob.
     pub name: Option<String>,
-    /// What it stands for, as written.
+    /// The path it stands for, as written.
     pub path: Vec<String>,
     /// Its line.
     pub line: usize,
-    /// Whether others may import it from here.
+    /// True if others may import it from here.
     pub public: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Declared {
     pub name: String,
     /// The file that `#[path]` says.
     pub path: Option<String>,
-    /// Whether it is compiled in tests alone.
+    /// True if it is compiled in tests alone.
     pub test: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Function {
     pub lines: usize,
 }
 
-/// What is read from a file.
+/// The modules, imports and names of a file.
 #[derive(Debug, Default)]
 pub struct File {
     /// Its module.
@@ -82,7 +82,7 @@ impl File {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// Where the text is no Rust.
+    /// The place where the text is no Rust.
     pub fn read(text: &str) -> Result<File, String> {
         let parsed = syn::parse_file(text).map_err(|e| format!("{}: {e}", e.span().start().line))?;
         let mut reader = Reader { scopes: vec![Scope::default()], file: File::default(), owner: Vec::new() };
@@ -92,13 +92,13 @@ impl File {
         Ok(file)
     }
 
-    /// Whether a line, counted from 1, is test code.
+    /// True if a line, counted from 1, is test code.
     pub fn is_test(&self, line: usize) -> bool {
         self.tests.iter().any(|(first, last)| (*first..=*last).contains(&line))
     }
 }
 
-/// Whether what stands under these attributes is compiled in tests alone.
+/// True if an item with these attributes is compiled in tests alone.
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|a| match &a.meta {
         syn::Meta::Path(path) => path.is_ident("test"),
@@ -107,7 +107,7 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Whether a condition of `cfg` holds in tests alone.
+/// True if a condition of `cfg` holds in tests alone.
 fn needs_test(condition: TokenStream) -> bool {
     let mut tokens = condition.into_iter();
     let Some(TokenTree::Ident(word)) = tokens.next() else { return false };
@@ -143,7 +143,7 @@ impl Reader {
         &mut self.scopes[last]
     }
 
-    /// Whether something is test code, which is then left out.
+    /// True if an item is test code, which is then left out.
     fn leaves(&mut self, attributes: &[syn::Attribute], whole: &dyn Fn() -> proc_macro2::Span) -> bool {
         let test = is_test(attributes);
         if test {
@@ -285,7 +285,7 @@ impl<'a> Visit<'a> for Reader {
         if self.leaves(attributes, &|| item.span()) && !elsewhere {
             return;
         }
-        // What a function defines within itself nobody else names.
+        // Names that a function defines within itself are named by nobody else.
         if let Some(name) = name
             && self.owner.is_empty()
         {

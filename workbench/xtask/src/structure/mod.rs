@@ -22,7 +22,7 @@ const SHOWN: usize = 8;
 /// `cargo xtask structure [FOLDER] [--svg FILE]`.
 ///
 /// # Errors
-/// Of the arguments, of files that cannot be read or written.
+/// A message about the arguments, or about a file that cannot be read or written.
 pub fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let (mut folder, mut svg) = (None, None);
     let mut args = args.iter();

@@ -16,11 +16,11 @@ type Trail = BTreeSet<(usize, String)>;
 pub struct Source {
     /// Its path from the repository's root, with `/`.
     pub path: String,
-    /// How many lines it has.
+    /// The number of lines.
     pub lines: usize,
-    /// What was read from it; its scopes have become modules.
+    /// The contents; its scopes have become modules.
     pub file: File,
-    /// Whether it is compiled in tests alone.
+    /// True if it is compiled in tests alone.
     pub test: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Arrow {
     pub name: String,
     /// The line in `from` where it is first named.
     pub line: usize,
-    /// Whether `from` only hands it on by `pub use`.
+    /// True if `from` only hands it on by `pub use`.
     pub handed_on: bool,
 }
 
@@ -48,7 +48,7 @@ struct Module {
 }
 
 impl Module {
-    /// Whether a `use` brings this name.
+    /// True if a `use` brings this name.
     fn brings(&self, name: &str) -> bool {
         self.scope.imports.iter().any(|i| i.name.as_deref() == Some(name))
     }
@@ -59,12 +59,12 @@ impl Module {
 pub struct Crate {
     /// Its files, sorted by path, those of tests among them.
     pub files: Vec<Source>,
-    /// What the files outside tests take from one another, sorted.
+    /// The names that files outside tests take from one another, sorted.
     pub arrows: Vec<Arrow>,
     modules: Vec<Module>,
 }
 
-/// What a path names.
+/// The item or module that a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Target {
     /// The module that defines it, or the module itself.
@@ -171,7 +171,7 @@ impl Crate {
         self.files.binary_search_by(|f| f.path.as_str().cmp(path)).ok()
     }
 
-    /// What a path names for code in a module. A single word that the module itself defines counts too.
+    /// The target of a path for code in a module. A single word that the module itself defines counts too.
     fn resolve(&self, module: usize, path: &[String], trail: &mut Trail) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
@@ -192,7 +192,7 @@ impl Crate {
                 name => match self.find(here.module, name, trail) {
                     Some(found) => found,
                     None if self.modules[here.module].brings(name) => return None,
-                    // What a macro has written is not seen: it counts as the module's own.
+                    // Items written by a macro are not seen: they count as the module's own.
                     None => Target { module: here.module, item: Some(name.to_owned()), glob },
                 },
             };
@@ -200,7 +200,7 @@ impl Crate {
         Some(Target { glob, ..here })
     }
 
-    /// What a name stands for in a module.
+    /// The target of a name in a module.
     fn find(&self, module: usize, name: &str, trail: &mut Trail) -> Option<Target> {
         if !trail.insert((module, name.to_owned())) {
             return None;

@@ -90,7 +90,7 @@ pub fn svg(house: &House) -> String {
     out
 }
 
-/// What the lines stand for, below the title.
+/// The legend of the lines, below the title.
 fn legend(out: &mut String) {
     for (class, x, words) in [
         ("down", MARGIN, "names what lies below; thicker: more names"),
@@ -145,7 +145,7 @@ fn rows(house: &House) -> Vec<Vec<usize>> {
     rows
 }
 
-/// Where a room's neighbours lie on the average.
+/// The average place of a room's neighbours.
 fn pull(house: &House, room: usize, at: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (from, to) in house.arrows.keys() {

@@ -11,9 +11,9 @@ use super::order;
 pub struct Room {
     /// Its name, without `.rs`.
     pub name: String,
-    /// How many files it has, those of tests left out.
+    /// The number of its files, those of tests left out.
     pub files: usize,
-    /// How many lines these have.
+    /// The number of lines of these.
     pub lines: usize,
     /// Its floor, 0 the lowest.
     pub floor: usize,
@@ -28,7 +28,7 @@ pub struct House {
     pub rooms: Vec<Room>,
     /// The arrows between rooms with what they are made of, from the room that names to the room that is named.
     pub arrows: BTreeMap<(usize, usize), Vec<Arrow>>,
-    /// Whether its floors are declared.
+    /// True if its floors are declared.
     pub declared: bool,
     /// Rooms that its declaration does not name.
     pub unnamed: Vec<String>,
@@ -47,7 +47,7 @@ pub fn room_of<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     Some(entry.strip_suffix(".rs").unwrap_or(entry))
 }
 
-/// Whether a path is a folder, or in it.
+/// True if a path is a folder, or in it.
 pub fn is_in(folder: &str, path: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -15,7 +15,7 @@ impl Texts for Table {
     }
 }
 
-/// What the files of a crate take from one another: file:line, file, name.
+/// The names that the files of a crate take from one another: file:line, file, name.
 fn arrows(files: &[(&'static str, &'static str)]) -> Vec<String> {
     let whole = Crate::read(&Table(files.iter().copied().collect()), "lib.rs").expect("a crate");
     let path = |file: usize| &whole.files[file].path;
