@@ -14,13 +14,13 @@ use workbench::runtime::CompileOptions;
 use workbench::source::SourceMap;
 use workbench::valid::validate;
 
-/// How many texts are tried unless the environment says otherwise.
+/// The number of texts that are tried unless the environment says otherwise.
 const CASES: u64 = 3000;
 
 /// Longer texts are not mutated: most of the time would be theirs.
 const MAX_BYTES: usize = 6000;
 
-/// How many of the texts that fail are shown.
+/// The number of failing texts that are shown.
 const SHOWN: usize = 3;
 
 /// Most edits of one text.
@@ -126,7 +126,7 @@ fn mutated(corpus: &[Vec<&str>], seed: u64) -> String {
     text.concat()
 }
 
-/// What is wrong with how a text is taken; whether it was accepted.
+/// Compiles a text: true if it is accepted; an error says what is wrong with how the compiler takes it.
 fn taken(text: &str) -> Result<bool, String> {
     let rules = |when: &str, diags: Vec<Diagnostic>| match diags.first() {
         Some(first) => Err(format!("its module breaks a rule {when}: {}", first.message)),

@@ -109,7 +109,7 @@ impl Gen<'_> {
     fn binary(&mut self, s: Scalar, a: Value) {
         let is_rare = |op: BinaryOp| matches!(op, BinaryOp::Div | BinaryOp::Rem) && s != Scalar::F32;
         let fitting: Vec<BinaryOp> = BinaryOp::ALL.iter().copied().filter(|op| op.takes().has(s)).collect();
-        // What faults for many operands ends a program early.
+        // Ops that fault for many operands end a program early.
         let (often, rarely): (Vec<BinaryOp>, Vec<BinaryOp>) = fitting.into_iter().partition(|op| !is_rare(*op));
         let ops = if !rarely.is_empty() && self.pick(8) == 0 { rarely } else { often };
         let op = ops[self.pick(ops.len())];

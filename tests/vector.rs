@@ -48,7 +48,7 @@ fn bodies() -> Vec<String> {
     BODIES.iter().map(|body| (*body).to_owned()).chain([long(10), long(30)]).collect()
 }
 
-/// How a kernel gets at `i` and keeps to `n`.
+/// The forms in which a kernel gets `i` and keeps it below `n`.
 const FRAMES: &[(&str, &str)] = &[
     ("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) {", "}"),
     ("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; {", "}"),
@@ -94,7 +94,7 @@ fn run(kernel: &Kernel, data: &Data, n: i32, skip: i32, s: f32, threads: u32, gr
     let [a, b, c] = &data.floats;
     let launch = kernel.launch(blocks, threads).arg(a).arg(b).arg(c).arg(&data.ints).arg(&unsigned).arg(&data.doubles);
     launch.arg(&mut y).arg(&mut q).arg(&mut e).arg(s).arg(n).arg(skip).run().unwrap();
-    // Which NaN an operation makes of two is not the language's to say.
+    // The choice among NaNs is not fixed by the language where an operation has two.
     let float = |x: &f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     let double = |x: &f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
     (y.iter().map(float).collect(), q.to_vec(), e.iter().map(double).collect())
@@ -115,7 +115,7 @@ fn good(source: &str) -> Program {
     Program::compile(source, &options).unwrap()
 }
 
-/// Whether code moves four floats or two doubles at a time to or from memory.
+/// True if code moves four floats or two doubles at a time to or from memory.
 fn is_vector(program: &Program) -> bool {
     let asm = program.asm();
     ["movups", "movupd", "movdqu", "ldr q", "str q"].iter().any(|op| asm.contains(op))

@@ -1,4 +1,4 @@
-//! How long a person waits: text to first result, compile time by length of text, a launch by size of array.
+//! Latency that a person notices: text to first result, compile time by length of text, a launch by size of array.
 //!
 //! `cargo bench --bench latency`
 

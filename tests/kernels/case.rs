@@ -1,4 +1,4 @@
-//! What a kernel is tested with, as plain data: arrays, launches in order, and what each array must hold afterwards. Nothing here
+//! Test cases of a kernel, as plain data: arrays, launches in order, and the contents that each array must have afterwards. Nothing here
 //! knows how a kernel is run.
 
 use half::{bf16, f16};
@@ -17,7 +17,7 @@ pub fn gamma(n: usize) -> f64 {
     nu / (1.0 - nu)
 }
 
-/// What outputs hold before the launch: 0xcb in every byte is no plausible result of any type.
+/// The byte that outputs are filled with before the launch: 0xcb in every byte is no plausible result of any type.
 const POISON: u8 = 0xcb;
 
 /// A kernel of `tests/filetests/kernels/` and what it is run with.
@@ -84,7 +84,7 @@ elements! {
 pub struct Array {
     pub kind: Kind,
     pub bytes: Vec<u8>,
-    /// Whether the kernel may write it.
+    /// True if the kernel may write it.
     pub writable: bool,
 }
 
@@ -194,7 +194,7 @@ impl From<(usize, usize, usize)> for Extent {
     }
 }
 
-/// What happens in a run, in order.
+/// The steps of a run, in order.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// A kernel by its name expression.
@@ -203,7 +203,7 @@ pub enum Step {
     Symbol { name: &'static str, value: Array },
 }
 
-/// What an array must hold.
+/// The contents that an array must have.
 #[derive(Debug, Clone)]
 pub enum Expectation {
     /// These bytes.
@@ -244,7 +244,7 @@ impl Expectation {
 /// One set of inputs with its launches and expectations.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// Which shape it is.
+    /// The name of its shape.
     pub label: String,
     pub arrays: Vec<Array>,
     pub steps: Vec<Step>,

@@ -52,7 +52,7 @@ fn conv1d_constant() -> Vec<Run> {
     runs
 }
 
-/// What a plain convolution is asked for.
+/// The window of a plain convolution.
 #[derive(Clone, Copy)]
 struct Window {
     size: usize,

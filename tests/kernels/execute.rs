@@ -61,7 +61,7 @@ fn dim(extent: Extent) -> Dim3 {
     Dim3::new(x, y, z)
 }
 
-/// What arguments of one launch are made of while it runs.
+/// The memory behind arguments of one launch while it runs.
 #[derive(Default)]
 struct Lent {
     structs: Vec<Memory>,
@@ -131,7 +131,7 @@ fn execute(program: &Program, run: &Run) -> Result<Vec<Memory>, String> {
                     ..LaunchConfig::new(dim(*grid), dim(*block))
                 };
                 kernel.launch_raw(&config, &args).map_err(|e| e.to_string())?;
-                // What can be said in C can be compiled without a C compiler.
+                // A kernel that can be written in C must compile without a C compiler.
                 if let Err(why) = kernel.c_source(dim(*block))
                     && why.contains("our own compiler")
                 {

@@ -77,7 +77,7 @@ fn bilinear_upsample() -> Vec<Run> {
     runs
 }
 
-/// Where a normalised coordinate lies among `size` pixels, by the padding mode.
+/// The place of a normalised coordinate among `size` pixels, by the padding mode.
 fn locate(coord: f64, size: usize, padding: &str, align: bool) -> f64 {
     let n = size as f64;
     let at = if align { (coord + 1.0) / 2.0 * (n - 1.0) } else { ((coord + 1.0) * n - 1.0) / 2.0 };

@@ -23,7 +23,7 @@ fn mean_abs(x: &[f64]) -> f64 {
     x.iter().map(|v| v.abs()).sum::<f64>() / x.len() as f64
 }
 
-/// What a layer norm of one row in arithmetic of unit roundoff `u` gives: outputs with bounds, mean and 1/deviation likewise.
+/// The layer norm of one row in arithmetic of unit roundoff `u`: outputs with bounds, mean and 1/deviation likewise.
 struct Row {
     y: Vec<(f64, f64)>,
     mean: (f64, f64),

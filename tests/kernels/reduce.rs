@@ -56,7 +56,7 @@ fn reduce_sequential() -> Vec<Run> {
     runs
 }
 
-/// What a block of a grid-stride loop over `width` elements a block sees.
+/// The elements that a block sees in a grid-stride loop over `width` elements per block.
 fn strided<T: Copy>(x: &[T], block: usize, blocks: usize, width: usize) -> Vec<T> {
     (0..x.len()).filter(|i| i / width % blocks == block).map(|i| x[i]).collect()
 }

@@ -1,8 +1,8 @@
-//! How long whole kernels take to compile, and whether memory comes back: `cargo bench --test kernels`.
+//! Compile time of whole kernels, and a check that memory comes back: `cargo bench --test kernels`.
 //!
-//! A compilation is what a person waits for who asks for one instance of a text: reading it, making the instance, machine code. Each is
-//! done [`TIMES`] times, and the median and the fastest are taken; a kernel's time is that of its slowest instance. On a machine that others use
-//! too, the fastest times say more.
+//! A compilation is all that a person waits for who asks for one instance of a text: reading it, making the instance, machine code. Each is done
+//! [`TIMES`] times, and the median and the fastest are taken; a kernel's time is that of its slowest instance. On a machine that others use too,
+//! the fastest times say more.
 
 use std::collections::BTreeSet;
 use std::path::Path;

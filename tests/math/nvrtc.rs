@@ -10,7 +10,7 @@ use workbench::source::SourceMap;
 /// Functions whose result is `bool` as C++ has it, and an `int` in NVRTC's own headers.
 const TRUTHS: [&str; 4] = ["isfinite", "isinf", "isnan", "signbit"];
 
-/// What compute capability 7.0 took away: the warp functions without masks.
+/// The functions that compute capability 7.0 took away: warp functions without masks.
 const LEGACY: [&str; 9] =
     ["__all", "__any", "__ballot", "__shfl", "__shfl_down", "__shfl_up", "__shfl_xor", "__uni", "__uni_sync"];
 

@@ -10,15 +10,15 @@ use workbench::ir::MathFn;
 use crate::arguments::{self, Record};
 use crate::harness::Kernel;
 
-/// Where a bound in ULP ends, and the absolute bounds beyond it.
+/// The end of a bound in ULP, and the absolute bounds beyond it.
 pub struct Beyond {
-    /// Whether a first argument is there.
+    /// True if a first argument is beyond the end.
     past: fn(f64) -> bool,
     /// The same as CUDA C++ of `x`.
     pub text: &'static str,
-    /// Of the `double` form, relative to results larger than 1.
+    /// The bound of the `double` form, relative to results larger than 1.
     double: f64,
-    /// Of the `float` form.
+    /// The bound of the `float` form.
     pub float: f64,
 }
 
@@ -26,13 +26,13 @@ pub struct Beyond {
 pub struct Bound {
     /// Its `double` form.
     pub name: &'static str,
-    /// How many arguments it takes.
+    /// The number of arguments it takes.
     pub arity: usize,
-    /// Of the `double` form, in ULP.
+    /// The bound of the `double` form, in ULP.
     double: u64,
-    /// Of the `float` form, in ULP.
+    /// The bound of the `float` form, in ULP.
     pub float: u64,
-    /// Where that bound ends, if it does.
+    /// The end of that bound, if it has one.
     pub absolute: Option<Beyond>,
 }
 
@@ -47,8 +47,8 @@ const LGAMMA: Beyond = Beyond {
     float: 1e-5,
 };
 
-/// Whether the reference has the function: all that have a bound do, but for those whose first argument is an integer. The square root,
-/// which is correctly rounded, stands for the exact ones.
+/// True if the reference has the function: all that have a bound are there, except those whose first argument is an integer. The square
+/// root, which is correctly rounded, stands for the exact ones.
 fn is_in_reference(function: MathFn) -> bool {
     let is_bounded = function.bounds() != [0, 0] && !matches!(function, MathFn::Jn | MathFn::Yn);
     is_bounded || function == MathFn::Sqrt
@@ -69,7 +69,7 @@ pub static BOUNDS: LazyLock<Vec<Bound>> = LazyLock::new(|| {
     functions.map(bound).collect()
 });
 
-/// Whether a result is within an absolute bound, relative to results larger than 1.
+/// True if a result is within an absolute bound, relative to results larger than 1.
 fn is_close(got: f64, wanted: f64, limit: f64) -> bool {
     (got - wanted).abs() <= limit * wanted.abs().max(1.0) || got == wanted || got.is_nan() && wanted.is_nan()
 }
@@ -88,7 +88,7 @@ impl Bound {
         }
     }
 
-    /// How far a `float` result is from the `double` one rounded; `first` is the first argument.
+    /// The distance of a `float` result from the `double` one rounded; `first` is the first argument.
     pub fn float_error(&self, first: f32, got: f32, wanted: f64) -> u64 {
         match &self.absolute {
             Some(beyond) if (beyond.past)(first.into()) => {
@@ -103,14 +103,14 @@ impl Bound {
     }
 }
 
-/// How many numbers of the type lie between two; a NaN only equals a NaN.
+/// The distance of two numbers, counted in numbers of the type; a NaN only equals a NaN.
 macro_rules! distance {
     ($name:ident, $ty:ident, $int:ident) => {
         fn $name(a: $ty, b: $ty) -> u64 {
             if a.is_nan() || b.is_nan() {
                 return if a.is_nan() && b.is_nan() { 0 } else { u64::MAX };
             }
-            // Where on the line of all floats, zeros together.
+            // The position on the line of all floats, zeros together.
             let place = |x: $ty| {
                 let bits = x.to_bits() as $int;
                 if bits < 0 { $int::MIN - bits } else { bits }

@@ -198,7 +198,7 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
     if any { Ok(()) } else { Err("a `run` test without `// run:` or `// call:`".to_owned()) }
 }
 
-/// Whether a launch must come to what a GPU cannot tell: it checks no accesses, and takes what was wrong with one for the end.
+/// True if a launch must end in a fault that a GPU cannot name: it checks no accesses, and a wrong access there ends everything.
 fn is_cpus(expectations: &[String]) -> bool {
     let told = ["fault: assert", "fault: trap"];
     expectations.iter().any(|line| line.starts_with("fault: ") && !told.iter().any(|fault| line.starts_with(fault)))
@@ -229,7 +229,7 @@ struct Launch {
     shared: u32,
     timeout: Option<Duration>,
     serial: bool,
-    /// What comes of it only the CPU promises.
+    /// True if only the CPU promises the outcome.
     cpu: bool,
 }
 
@@ -323,7 +323,7 @@ impl Launch {
             result = kernel.launch_raw(&config, &args);
         }
         match kernel.c_source(self.block) {
-            // What can be said in C can be compiled without a C compiler.
+            // A kernel that can be written in C must compile without a C compiler.
             Err(why) if why.contains("our own compiler") => Err(why),
             _ => Ok((result, arrays)),
         }
@@ -369,7 +369,7 @@ fn expect(program: &Program, result: Result<Report, Error>, arrays: &[Array], wa
         Err(Error::Fault(fault)) => (fault.output.as_slice(), fault.dropped),
         Err(_) => (&[][..], 0),
     };
-    // What went wrong says more than what an array holds then.
+    // An unexpected error says more than the contents of an array then.
     let is_told = wanted.iter().any(|line| line.starts_with("fault: ") || line.starts_with("argument error: "));
     if result.is_err() && !is_told {
         return Err(describe(&result));

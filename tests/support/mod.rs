@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Parts that the integration tests share.
 
 pub mod filetest;
 pub mod passes;

@@ -52,7 +52,7 @@ fn only_kernel(module: &Module) -> Result<FuncId, String> {
     module.kernels().next().map(|(id, _)| id).ok_or_else(|| "no kernel".to_owned())
 }
 
-/// What is found out about each kernel.
+/// The findings about each kernel, one line each.
 fn about(module: &Module, find: impl Fn(&Module, &Function) -> String) -> String {
     let kernels = module.functions.iter().filter(|func| func.kind == FuncKind::Kernel);
     kernels.map(|func| format!("{}: {}", func.name, find(module, func))).collect()

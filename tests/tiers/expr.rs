@@ -5,7 +5,7 @@ use super::random::Random;
 use super::ty::Ty::{self, Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 use super::ty::{Array, Helper, Var};
 
-/// What expressions are made of.
+/// The parts that expressions are made of.
 pub struct Scope {
     pub rng: Random,
     pub vars: Vec<Var>,
@@ -21,7 +21,7 @@ pub struct Scope {
     pub simple: bool,
     /// Inside the kernel, not a helper.
     pub kernel: bool,
-    /// How many values `i` may have.
+    /// The number of values that `i` may have.
     pub span: usize,
     /// Threads of a block.
     pub threads: usize,

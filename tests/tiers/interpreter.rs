@@ -20,7 +20,7 @@ pub enum Argument {
     Array(Vec<u8>),
 }
 
-/// What a thread did wrong.
+/// A thread's fault.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     pub kind: FaultKind,
@@ -28,11 +28,11 @@ pub struct Fault {
     pub thread: [u32; 3],
 }
 
-/// What a launch ends in.
+/// The end of a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
     Good,
-    /// What the threads of a stretch did wrong, in their order.
+    /// The faults of the threads of a stretch, in their order.
     Faults {
         block: [u32; 3],
         faults: Vec<Fault>,
@@ -222,7 +222,7 @@ fn meet_in_warp(warp: &mut [Thread<'_>]) -> bool {
     moved
 }
 
-/// What a lane gets; `args` are those of the lanes that take part.
+/// The result for a lane; `args` are those of the lanes that take part.
 fn combined(op: Collective, lane: usize, args: &[Option<Vec<u64>>], ty: Option<Scalar>) -> u64 {
     let parts = || args.iter().enumerate().filter_map(|(l, a)| a.as_ref().map(|a| (l, a)));
     let own = args[lane].as_ref().expect("the lane takes part");

@@ -45,7 +45,7 @@ const BLOCKS: [[u32; 3]; 14] = [
     [7, 3, 2],
 ];
 
-/// How threads find their cells.
+/// The form in which threads find their cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frame {
     /// All of them work.
@@ -60,20 +60,20 @@ enum Frame {
     Rows,
 }
 
-/// What was decided of a kernel.
+/// The choices made for a kernel.
 struct Shape {
     frame: Frame,
-    /// What threads do together.
+    /// The operations that threads do together.
     sync: Sync,
     fault: bool,
     /// One dimension is enough.
     flat: bool,
     of: Of,
-    /// How it is launched.
+    /// The grid and the block it is launched with.
     launch: ([u32; 3], [u32; 3]),
 }
 
-/// What a kernel is made of.
+/// The kinds of statements that a kernel is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Anything,
@@ -175,7 +175,7 @@ fn made(seed: u64, of: Of) -> Kernel {
     Kernel { nodes, grid, block, cells, inputs: inputs(cells), short, sizes }
 }
 
-/// How long arrays are that are read, for so many cells.
+/// The length of the arrays that are read, for so many cells.
 fn inputs(cells: usize) -> usize {
     4 * cells + 300
 }
@@ -346,7 +346,7 @@ fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<N
     body
 }
 
-/// What goes wrong for some threads, of some data.
+/// A statement that faults for some threads, on some data.
 fn fault(writer: &mut Writer) -> Node {
     let rng = &mut writer.scope.rng;
     let bits = *rng.pick(&[1, 3, 15, 63]);

@@ -14,7 +14,7 @@ use super::random::Random;
 /// Statements of a launch; what takes more is left out.
 const STEPS: u64 = 30_000_000;
 
-/// What a launch left: its arrays, or where it went wrong.
+/// The result of a launch: its arrays, or its faults.
 #[derive(Debug, Clone, PartialEq)]
 enum Result {
     Good(Vec<Vec<u64>>),
@@ -22,7 +22,7 @@ enum Result {
     Faults([u32; 3], Vec<Fault>),
 }
 
-/// What went wrong, where in the text, and in which thread.
+/// A fault: its kind, its line in the text, and its thread.
 #[derive(Debug, Clone, PartialEq)]
 struct Fault {
     kind: FaultKind,
@@ -31,7 +31,8 @@ struct Fault {
 }
 
 impl Result {
-    /// Whether machine code that ended in `other` did what this says; `exact` where no other fault than the lowest thread's will do.
+    /// True if machine code may end in `other` where the interpreter ended in `self`; `exact` where no other fault than the lowest thread's
+    /// will do.
     fn allows(&self, other: &Result, exact: bool) -> bool {
         match (self, other) {
             (Result::Faults(block, all), Result::Faults(at, came)) => {
@@ -43,8 +44,9 @@ impl Result {
     }
 }
 
-/// Whether a kernel may meet only where all threads come by: threads that go on have then passed all that stands before. Else those of a
-/// block may have stopped at a construct that holds a barrier, which the fault of a lower thread comes after.
+/// True if threads of a kernel meet only at statements that all of them reach: threads that go on have then passed everything before.
+/// Otherwise threads of a block may have stopped at a construct that holds a barrier, before the fault of a lower thread that comes after
+/// it.
 fn meets_in_the_open(module: &Module, id: FuncId) -> bool {
     let meets = |stmt: &Stmt| matches!(stmt, Stmt::Barrier(_) | Stmt::Collective { .. });
     module.func(id).body.stmts.iter().all(|stmt| {
@@ -58,11 +60,11 @@ fn meets_in_the_open(module: &Module, id: FuncId) -> bool {
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub message: String,
-    /// Whether it is one of results, not of a text that does not compile or a kernel that races.
+    /// True if results differ; false for a text that does not compile or a kernel that races.
     pub differs: bool,
 }
 
-/// What a kernel that all agree on did.
+/// The outcome of a kernel that all agree on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ended {
     pub faults: usize,
@@ -232,7 +234,7 @@ fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Res
     let mut config = LaunchConfig::new(three(kernel.grid), three(kernel.block));
     config.timeout = Some(Duration::from_secs(20));
     let ended = function.launch_raw(&config, &args);
-    // What can be said in C can be compiled without a C compiler.
+    // A kernel that can be written in C must compile without a C compiler.
     if let Err(why) = function.c_source(three(kernel.block))
         && why.contains("our own compiler")
     {
@@ -264,7 +266,7 @@ fn view(words: &mut [u64]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
 }
 
-/// What differs, in words.
+/// The difference, in words.
 fn difference(module: &Module, expected: &Result, came: &Result) -> String {
     let (Result::Good(expected), Result::Good(came)) = (expected, came) else {
         let tell = |r: &Result| match r {

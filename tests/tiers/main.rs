@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use workbench::runtime::Tier;
 
-/// What is compared with the interpreter: a further tier is a further name here, the wide one last.
+/// The tiers that are compared with the interpreter: a new tier is a new name here, the wide one last.
 const TIERS: [Tier; 5] = [Tier::Soon, Tier::Good, Tier::Fibers, Tier::Lanes, Tier::Wide];
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -45,7 +45,7 @@ fn what_is_looked_at_before_a_loop_is_what_it_reads() {
     compare(setting("WORKBENCH_TIERS_WALKS", 150), 1, kernel::walks);
 }
 
-/// What is looked at once for a block is wide code's, which each of them gets unless told otherwise.
+/// Bounds checks hoisted to once per block are wide code's, which each of these kernels gets unless told otherwise.
 #[test]
 fn what_is_looked_at_for_a_block_is_what_its_threads_do() {
     compare(setting("WORKBENCH_TIERS_TILES", 150), setting("WORKBENCH_TIERS_WIDE", 1), kernel::tiles);
@@ -96,7 +96,7 @@ fn compare(cases: u64, wide: u64, make: fn(u64) -> kernel::Kernel) {
             }
         }
     };
-    // What panics is told below, with its kernel.
+    // Panics are reported below, with their kernels.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);

@@ -59,7 +59,7 @@ impl Memory {
     }
 }
 
-/// What a thread sees: the launch's memory and its own.
+/// The memory that a thread sees: the launch's and its own.
 pub struct View<'a> {
     pub shared: &'a mut Memory,
     pub own: &'a mut Memory,

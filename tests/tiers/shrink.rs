@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::launch::{Failure, try_kernel};
 use super::text;
 
-/// How many kernels may be tried on the way.
+/// The number of kernels that may be tried on the way.
 const TRIES: usize = 1500;
 
 struct Shrinker {
@@ -16,7 +16,7 @@ struct Shrinker {
 }
 
 impl Shrinker {
-    /// Whether a kernel still fails in the same way.
+    /// True if a kernel still fails in the same way.
     fn fails(&mut self, kernel: &Kernel, source: &str) -> bool {
         if self.left == 0 {
             return false;

@@ -8,14 +8,14 @@ use super::ty::{Array, COMMON, TYPES, Var};
 /// Mask of all lanes.
 pub const FULL: &str = "0xffffffffu";
 
-/// What threads may do together at a place.
+/// The threads that may do something together at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sync {
     /// Nothing: they may have parted.
     None,
-    /// What a warp does.
+    /// Those of a warp.
     Warp,
-    /// What a block does.
+    /// Those of a block.
     Block,
 }
 
@@ -23,16 +23,16 @@ pub enum Sync {
 pub struct Writer {
     pub scope: Scope,
     pub sync: Sync,
-    /// How many statements may still be written.
+    /// The number of statements that may still be written.
     pub fuel: usize,
     /// For each loop around, what threads may do together in its body; `None` in a `switch`, where nothing jumps.
     loops: Vec<Option<Sync>>,
     next: usize,
     /// Shared variables, to be declared at the start.
     pub shared: Vec<String>,
-    /// Whether parts of a warp may go apart and meet again.
+    /// True if parts of a warp may diverge and meet again.
     pub parts: bool,
-    /// What an early `return` looks like; none where there must be none.
+    /// The type of an early `return`'s value; `None` where there must be no early `return`.
     pub leave: Option<Ty>,
 }
 

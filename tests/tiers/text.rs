@@ -50,7 +50,7 @@ pub fn render(nodes: &[Node]) -> String {
     out
 }
 
-/// How many nodes may go.
+/// The number of nodes that may go.
 pub fn removable(nodes: &[Node]) -> usize {
     nodes
         .iter()
@@ -130,7 +130,7 @@ fn closing(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// What stands left and right of each operator that is not in parentheses.
+/// The operands left and right of each operator that is not in parentheses.
 fn halves(text: &str) -> Vec<(&str, &str)> {
     let mut out = Vec::new();
     let mut depth = 0;

@@ -10,7 +10,7 @@ use workbench::source::Span;
 use super::memory::{Memory, NULL, OWN, View};
 use super::value::{self, Val};
 
-/// Why a thread does not go on.
+/// The reason why a thread does not go on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trouble {
     /// It did something wrong.
@@ -21,7 +21,7 @@ pub enum Trouble {
     Unsupported(String),
 }
 
-/// What a launch gives all threads.
+/// The state that a launch gives to all threads.
 pub struct World<'m> {
     pub module: &'m Module,
     pub memory: Memory,
@@ -33,11 +33,11 @@ pub struct World<'m> {
     pub block: [u32; 3],
     /// The running block.
     pub at: [u32; 3],
-    /// How many statements may still be run.
+    /// The number of statements that may still be run.
     pub steps: u64,
 }
 
-/// What threads wait at.
+/// The operation at which threads wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
     Barrier,
@@ -65,7 +65,7 @@ pub enum State {
     Done,
 }
 
-/// What an open block belongs to.
+/// The construct that an open block belongs to.
 enum Kind<'m> {
     /// A function or a side of an `If`.
     Plain,
@@ -86,10 +86,10 @@ struct Frame<'m> {
     args: Vec<Val>,
     values: Vec<Val>,
     locals: Vec<Val>,
-    /// How many buffers the thread had before.
+    /// The number of buffers that the thread had before.
     slots: usize,
     open: Vec<Open<'m>>,
-    /// Where the caller wants the result.
+    /// The value that the caller binds the result to.
     result: Option<Value>,
     current: *const Stmt,
 }
@@ -270,7 +270,7 @@ impl<'m> Thread<'m> {
     }
 }
 
-/// Where things are, for the thread that runs.
+/// The addresses and sizes, for the thread that runs.
 struct Places<'a> {
     globals: &'a [Val],
     shared: &'a [Val],
@@ -373,7 +373,7 @@ impl<'m> Frame<'m> {
             Op::PtrAdd { ptr, index, stride } => {
                 let ptr = self.get(*ptr);
                 let moved = i128::from(self.get(*index).bits as i64) * i128::from(stride.bytes());
-                // What moves a pointer past all memory does not come round to it again.
+                // A pointer moved past all memory must not wrap round to it again.
                 let far = 0x2d35_8dcc_aa6c_78a0;
                 let by = if moved.unsigned_abs() > 1 << 48 { far } else { moved as u64 };
                 return Ok(Val { bits: ptr.bits.wrapping_add(by), buffer: ptr.buffer });

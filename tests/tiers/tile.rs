@@ -11,13 +11,13 @@ struct Part {
     most: i64,
 }
 
-/// Who is asking for an element.
+/// The threads that ask for elements, and their numbers.
 struct Threads {
     block: [u32; 3],
     parts: Vec<Part>,
 }
 
-/// What tiles hold, where that is read, and what sums of it are.
+/// The element type of a tile, the array it is read from, and the type of its sums.
 const KINDS: [(&str, &str, &str); 5] = [
     ("float", "a", "float"),
     ("float", "b", "float"),
@@ -128,7 +128,7 @@ impl Writer {
         }
     }
 
-    /// What threads do with tiles: sums, in loops or not.
+    /// The uses of tiles by threads: sums, in loops or not.
     fn used(
         &mut self,
         tiles: &[(String, &'static str)],
@@ -216,7 +216,7 @@ impl Writer {
                 1 | 2 => *self.scope.rng.pick(&[row, row, 16, 3, 0, 1, -row]),
                 _ => *self.scope.rng.pick(&[1, 0, 16, row, -2]),
             };
-            // Of some rows the length is known when it runs.
+            // The length of some rows is known only when it runs.
             let by_k = i == 1 && self.one_in(4);
             let (low, high) = match (by_k, by * part.most) {
                 (true, _) => (0, 3 * part.most),

@@ -6,7 +6,7 @@ use super::ty::Ty::{Bool, F32, F64, I32, I64, U8, U16, U32, U64};
 use super::ty::Var;
 
 impl Writer {
-    /// Of integers, so that the order makes no difference; each operation has cells of its own.
+    /// An atomic on integers, so that the order makes no difference; each operation has cells of its own.
     pub fn atomic(&mut self) -> Node {
         let cell = format!("({} & 15)", self.expr(I32));
         let value = self.expr(I32);
@@ -19,7 +19,7 @@ impl Writer {
         })
     }
 
-    /// What the threads of a block do together.
+    /// An operation of the threads of a block together.
     pub fn together(&mut self) -> Node {
         let threads = self.scope.threads;
         match self.below(7) {
@@ -73,7 +73,7 @@ impl Writer {
         }
     }
 
-    /// What a warp's lanes do together.
+    /// An operation of a warp's lanes together.
     pub fn warp(&mut self) -> Node {
         let name = self.name("v");
         let width = *self.scope.rng.pick(&["", "", "", ", 16", ", 8", ", 4"]);

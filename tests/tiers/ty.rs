@@ -22,7 +22,7 @@ use Ty::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 pub const TYPES: [Ty; 22] =
     [F32, F32, F32, F32, F32, F32, I32, I32, I32, I32, I32, U32, U32, U32, F64, F64, I64, U64, I16, U8, U16, I8];
 
-/// How many of [`TYPES`], from the first, most kernels keep to.
+/// The number of [`TYPES`], from the first, that most kernels keep to.
 pub const COMMON: usize = 16;
 
 impl Ty {

@@ -1,4 +1,4 @@
-//! What ops compute, by the IR's page and nothing else: integers as the numbers they are, floats by Rust's IEEE arithmetic.
+//! Results of ops, by the IR's page and nothing else: integers as the numbers they are, floats by Rust's IEEE arithmetic.
 
 use workbench::back::FaultKind;
 use workbench::ir::{BinaryOp, BitFn, CompareOp, MathFn, Scalar, UnaryOp};

@@ -4,10 +4,10 @@
 use super::stmt::Writer;
 use super::text::Node;
 
-/// How many forms a walk has.
+/// The number of forms that a walk has.
 const FORMS: usize = 9;
 
-/// Where a walk goes on to.
+/// The bound of a walk.
 struct Bound {
     text: String,
     /// The largest it may be.
@@ -67,7 +67,7 @@ impl Writer {
             0 | 1 => start.most + rounds.saturating_sub(1) * step,
             _ => start.most + rounds.max(1) * step,
         };
-        // Where the start or the bound may be less, the last may be a little more.
+        // The last index may be a little more where the start or the bound may be less.
         let is_known = |b: &Bound| b.text.parse::<usize>().is_ok();
         let last = if is_known(&start) && is_known(&bound) { last } else { last + step };
         let far = if astray { 1 + self.below(step) } else { 0 };
