@@ -1,8 +1,8 @@
-//! The largest errors of the `float` math functions over all 2^32 arguments: lines of the page, which keeps what `cargo xtask ulp` found.
+//! The largest errors of the `float` math functions over all 2^32 arguments: lines of the page, which keeps the results of `cargo xtask ulp`.
 
 use crate::ir::MathFn;
 
-/// Accuracy that was found of a function.
+/// The measured accuracy of a function.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row<'a> {
     /// Name.
@@ -15,11 +15,11 @@ pub struct Row<'a> {
     pub bound: u64,
 }
 
-/// What stands for an error that is not known.
+/// The text in place of an error that is not known.
 const NOT_SWEPT: &str = "not swept";
 
 impl<'a> Row<'a> {
-    /// The row that a line of the page is, if it is one.
+    /// The row of a line of the page, if it is one.
     pub fn of_line(line: &'a str) -> Option<Self> {
         let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").map(str::trim).collect();
         let &[name, error, at, bound] = cells.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! Constructs of the language, each with a text that a test compiles; and those it leaves outside, each with a text that
+//! Constructs of the language, each with a text that a test compiles; and constructs outside it, each with a text that
 //! must be refused.
 
 /// A construct of the language.
@@ -90,7 +90,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
             "inline PTX: arithmetic, logic, conversions, loads and stores, atomics, shuffles, votes, fences, `cp.async`, `ldmatrix`, `mma.sync`", "__global__ void k(const float4* x, float* y) { float a, b, c, d; asm volatile(\"ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(a), \"=f\"(b), \"=f\"(c), \"=f\"(d) : \"l\"(x)); asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y[0]) : \"f\"(a)); }";
             "torch's accessors and helpers", "#include <torch/extension.h>\ntemplate <typename scalar_t> __global__ void k(const torch::PackedTensorAccessor32<scalar_t, 2, torch::RestrictPtrTraits> x, float* y) { CUDA_KERNEL_LOOP(i, 4) y[i] = x[0][i]; } template __global__ void k<float>(const torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits>, float*);";
             "host functions with tensors: launches, `TORCH_CHECK`, `AT_DISPATCH_*`, `PYBIND11_MODULE`", "#include <torch/extension.h>\n__global__ void k(float* y) { y[0] = 1; } torch::Tensor run(torch::Tensor x) { k<<<1, 1>>>(x.data_ptr<float>()); return x; } PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"run\", &run); }";
-            "what is not supported and no kernel needs: left out, with a warning", "__device__ void async(void* p) { asm volatile(\"cp.async.wait_all;\"); } __global__ void k(float* y) { y[0] = 1; }";
+            "declarations that are not supported and that no kernel needs: left out, with a warning", "__device__ void async(void* p) { asm volatile(\"cp.async.wait_all;\"); } __global__ void k(float* y) { y[0] = 1; }";
             "host functions of numbers", "__host__ __device__ double half_of(double x) { return x / 2; } __global__ void k(double* y) { y[0] = half_of(3); }";
             "Thrust: vectors, iterators, algorithms", "#include <thrust/sort.h>\n#include <thrust/execution_policy.h>\ntorch::Tensor f(torch::Tensor x) { thrust::sort(thrust::device, x.data_ptr<float>(), x.data_ptr<float>() + x.numel()); return x; }";
             "CUB for the whole device", "#include <cub/cub.cuh>\nvoid f(torch::Tensor x, torch::Tensor y) { size_t n = 0; cub::DeviceReduce::Sum(nullptr, n, x.data_ptr<float>(), y.data_ptr<float>(), x.numel()); void* t; cudaMalloc(&t, n); cub::DeviceReduce::Sum(t, n, x.data_ptr<float>(), y.data_ptr<float>(), x.numel()); }";
@@ -99,7 +99,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
     ),
 ];
 
-/// Constructs that are understood and stay outside, with a text that is refused. What to write meanwhile is in the message.
+/// Constructs that are known but not supported, each with a text that is refused. The message says what to write instead.
 pub static OUTSIDE: &[Construct] = constructs! {
     "PTX of bulk copies, of memory barriers, of clusters, of matrices of warp groups", "__global__ void k(int* y) { asm volatile(\"cp.async.bulk.commit_group;\"); }";
     "textures and surfaces", "__global__ void k(cudaTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 0, 0); }";

@@ -16,11 +16,11 @@ use crate::diagnostic::Code;
 use crate::ir::MathFn;
 use crate::source::SourceMap;
 
-/// The page, as Markdown. Of the page as it is, `kept`, it takes over what `cargo xtask ulp` measured.
+/// The page, as Markdown. The measurements of `cargo xtask ulp` are taken over from `kept`, the page as it is.
 pub fn page(kept: &str) -> String {
     let mut out = String::from(
         "# The device language\n\n\
-         What of CUDA C++ runs on the CPU. This page is made from the compiler's own tables: do not edit it, run\n\
+         The part of CUDA C++ that runs on the CPU. This page is made from the compiler's own tables: do not edit it, run\n\
          `WORKBENCH_BLESS=1 cargo test --test language`. Every example on it is compiled by that test.\n\n\
          On a GPU the text goes to NVRTC as it is, so there the language is NVIDIA's.\n",
     );
@@ -33,11 +33,11 @@ pub fn page(kept: &str) -> String {
         }
     }
     heading(&mut out, "Outside the language");
-    out.push_str("\nEach is a diagnostic of its own (`WB0401`) that says what to write meanwhile.\n\n");
+    out.push_str("\nEach is a diagnostic of its own (`WB0401`) that says what to write instead.\n\n");
     for construct in OUTSIDE {
         let _ = writeln!(out, "- {}", construct.what);
     }
-    out.push_str("\nNames that are understood and not supported:\n\n| name | what it is | instead |\n|---|---|---|\n");
+    out.push_str("\nNames that are known but not supported:\n\n| name | what it is | instead |\n|---|---|---|\n");
     for advice in builtins::all_unsupported().into_iter().flatten() {
         let star = if advice.prefix { "..." } else { "" };
         let _ = writeln!(out, "| `{}{star}` | {} | {} |", advice.name, advice.what, advice.help);
@@ -70,7 +70,7 @@ pub fn page(kept: &str) -> String {
         let _ = write!(out, "\n### {group}\n\n| function | what it computes |\n|---|---|\n");
         let sigs: Vec<&builtins::Sig> = tables.iter().copied().flatten().collect();
         for same in sigs.chunk_by(|a, b| a.doc == b.doc) {
-            // Of the overloads of a name the first stands for all.
+            // The first overload of a name stands for all.
             let mut shown = BTreeSet::new();
             let first = same.iter().filter(|sig| shown.insert(sig.name));
             let declarations: Vec<String> = first.map(|sig| format!("`{}`", cell(&sig.declaration()))).collect();
@@ -140,7 +140,7 @@ fn list<'a>(out: &mut String, title: &str, names: impl Iterator<Item = &'a str>)
     let _ = write!(out, "\n{title}: {}.\n", names.join(", "));
 }
 
-/// The names that a text of the library declares, qualified; those that are only for itself left out.
+/// The names that a text of the library declares, qualified, without those that are only for itself.
 fn declared(part: &crate::library::Part) -> BTreeSet<String> {
     let mut sources = SourceMap::default();
     let mut interner = Interner::default();
@@ -166,7 +166,7 @@ fn walk(items: &[Item], path: &str, interner: &Interner, names: &mut BTreeSet<St
             Item::Variables(d) => d.vars.iter().map(|v| interner.name(v.name.name)).collect(),
             Item::Namespace(n) => {
                 let name = n.name.map_or("", |i| interner.name(i.name));
-                // What the parts are made of is not for texts to name.
+                // Names that the parts are made of are not for texts to use.
                 if name != "detail" && !name.starts_with("__wb") {
                     walk(&n.items, &format!("{path}{name}::"), interner, names);
                 }
