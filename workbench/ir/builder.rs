@@ -1,4 +1,4 @@
-//! Builder of one IR function: open blocks, values, and what is unreachable left out.
+//! Builder of one IR function: open blocks and values. Unreachable code is left out.
 
 use crate::ir::{
     BinaryOp, BitFn, Block, CompareOp, Const, Function, Local, MathFn, Op, Scalar, Stmt, Stride, Type, UnaryOp, Value,
@@ -8,7 +8,7 @@ use crate::source::Span;
 /// A block being written.
 struct Open {
     block: Block,
-    /// Set by the statement that ends the block: what was there then. The rest is dropped when the block closes.
+    /// Set by the statement that ends the block: the mark of its contents then. The rest is dropped when the block closes.
     dead: Option<Mark>,
 }
 
@@ -131,7 +131,7 @@ impl Builder {
         self.func.ty(value)
     }
 
-    /// The scalar a value is; pointers, which no caller asks about, read as their address type.
+    /// The scalar that a value is; a pointer, which no caller asks about, gives its address type.
     pub fn scalar(&self, value: Value) -> Scalar {
         self.ty(value).scalar().unwrap_or(Scalar::U64)
     }

@@ -63,16 +63,16 @@ pub enum ReduceOp {
 /// An operation that threads compute together; the operands are those of CUDA's function, `mask` a `u32`, `pred` a `Bool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collective {
-    /// `__syncthreads_count(pred)`: a barrier; how many threads' predicates hold, an `i32`.
+    /// `__syncthreads_count(pred)`: a barrier; the number of threads whose predicate holds, an `i32`.
     SyncCount,
-    /// `__syncthreads_and(pred)`: a barrier; whether all hold, a `Bool`.
+    /// `__syncthreads_and(pred)`: a barrier; true if all predicates hold, a `Bool`.
     SyncAnd,
-    /// `__syncthreads_or(pred)`: a barrier; whether any holds, a `Bool`.
+    /// `__syncthreads_or(pred)`: a barrier; true if any predicate holds, a `Bool`.
     SyncOr,
     /// `__syncwarp(mask)`; no result.
     SyncWarp,
-    /// `__shfl*_sync(mask, value, lane, width)`: another lane's value of 32 or 64 bits; `lane` and `width` are `i32`. As PTX's
-    /// `shfl.sync`: out of the segment it is the thread's own. A lane that does not take part gives poison.
+    /// `__shfl*_sync(mask, value, lane, width)`: another lane's value of 32 or 64 bits; `lane` and `width` are `i32`. A lane outside the
+    /// segment gives the thread's own value, as in PTX's `shfl.sync`. A lane that does not take part gives poison.
     Shfl(Shuffle),
     /// `__ballot_sync(mask, pred)`: for each lane of the mask its predicate, a `u32`.
     Ballot,
@@ -80,7 +80,7 @@ pub enum Collective {
     Any,
     /// `__all_sync(mask, pred)`, a `Bool`.
     All,
-    /// `__uni_sync(mask, pred)`: whether all predicates are equal, a `Bool`.
+    /// `__uni_sync(mask, pred)`: true if all predicates are equal, a `Bool`.
     Uni,
     /// `__match_any_sync(mask, value)`: the lanes with this value's bits, a `u32`.
     MatchAny,

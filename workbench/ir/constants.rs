@@ -1,7 +1,7 @@
 //! The constants that kernels have without an include, on every device.
 
-/// Macros of `<math.h>`, `<float.h>`, `<limits.h>` and `<stdint.h>` with what a `#define` says after them: the values of an
-/// LP64 target (C17 5.2.4.2). Infinities and NaNs are not here, because compilers spell them differently.
+/// Macros of `<math.h>`, `<float.h>`, `<limits.h>` and `<stdint.h>`, each with its replacement in a `#define`: the values of an LP64 target
+/// (C17 5.2.4.2). Infinities and NaNs are not here, because compilers spell them differently.
 pub const CONSTANTS: &[(&str, &str)] = &[
     // <math.h>
     ("M_E", "2.7182818284590452354"),

@@ -26,7 +26,7 @@ impl Space {
     }
 }
 
-/// Alignment at which the shared memory of a block begins, as on the devices: kernels that swizzle count on it.
+/// Alignment at which the shared memory of a block begins, as on GPUs: kernels that swizzle depend on it.
 pub const MAX_SHARED_ALIGN: u32 = 4096;
 
 /// A shared variable: one for each block that runs a kernel which names it.
@@ -57,12 +57,12 @@ pub struct GlobalData {
     pub align: u32,
     /// The scalar its elements are, when all are the same.
     pub elem: Option<Scalar>,
-    /// The memory space, which says who may change it.
+    /// The owner, which says who may change it.
     pub space: Space,
 }
 
 impl GlobalData {
-    /// The data is a literal of an expression's.
+    /// True if the data is the literal of an expression.
     pub fn is_literal(&self) -> bool {
         self.space == Space::ReadOnly && self.name.is_empty()
     }

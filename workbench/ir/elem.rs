@@ -67,7 +67,7 @@ impl Elem {
         }
     }
 
-    /// The number that bits are, of a 16-bit float; `None` for scalars.
+    /// The number that the bits of a 16-bit float stand for; `None` for scalars.
     pub fn half_value(self, bits: u16) -> Option<f64> {
         match self {
             Elem::Scalar(_) => None,
@@ -77,8 +77,8 @@ impl Elem {
     }
 }
 
-/// Rounds to odd: a second rounding, to fewer bits, then rounds as one alone would have (S. Boldo, G. Melquiond, "Emulation of
-/// FMA and correctly rounded sums", 2008). `float` has more than two bits more than either 16-bit float.
+/// Rounds to odd, so that a second rounding, to fewer bits, gives the same as one rounding alone (S. Boldo, G. Melquiond, "Emulation of FMA
+/// and correctly rounded sums", 2008). That needs two more bits than the final format, and `float` has them for either 16-bit float.
 fn to_odd(value: f64) -> f32 {
     let near = value as f32;
     let back = f64::from(near);

@@ -54,7 +54,7 @@ entity! {
 }
 
 impl FuncId {
-    /// The function's address, as the text that it is of knows it: its number, and one, for none is at 0.
+    /// The function's address in its text: its number plus one, because no function is at address 0.
     pub fn address(self) -> i64 {
         i64::from(self.0) + 1
     }

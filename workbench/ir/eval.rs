@@ -1,5 +1,5 @@
-//! Ops on constants, exactly as the back ends compute them; `None` where the op would fault, gives a NaN (whose bits are the
-//! machine's business) or is a function whose last bit is the back end's.
+//! Ops on constants, computed exactly as the back ends compute them. `None` where the op would fault, gives a NaN (whose bits depend on the
+//! machine) or is a function whose last bit depends on the back end.
 
 use crate::ir::{BinaryOp, BitFn, CompareOp, Const, MathFn, Scalar, UnaryOp};
 
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(two(MathFn::Fmod, -7.5, 2.0), Some(Const::F64(-1.5)));
         assert_eq!(two(MathFn::Copysign, 3.0, -0.0), Some(Const::F64(-3.0)));
         assert_eq!(two(MathFn::Fmin, 1.0, 2.0), Some(Const::F64(1.0)));
-        // Zeros of either sign are equal, and the machine's choice between them is kept; so is what is not exact.
+        // Zeros of either sign are equal, so the choice between them is left to the machine; so are results that are not exact.
         assert_eq!(two(MathFn::Fmax, 0.0, -0.0), None);
         assert_eq!(two(MathFn::Fmod, 1.0, 0.0), None);
         assert_eq!(two(MathFn::Pow, 2.0, 2.0), None);

@@ -1,6 +1,6 @@
-//! Operations of the host's run time: what the library asks of a call besides [`Service`](super::Service)s and operations on tensors.
+//! Operations of the host's run time: requests of the library to a call, besides [`Service`](super::Service)s and operations on tensors.
 //! The library names one by `__wb_host_op("name")`, which is its number, and runs it by `__wb_run_op(number, n)` on the last `n` values of
-//! the stack. A name that is in no row is an error of the front end, so the run time is never asked for one that it does not know.
+//! the stack. A name that is in no row is an error of the front end, so the run time is never asked for an operation that it does not know.
 
 /// The part of the run time that runs an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Chapter {
     Registration,
     /// Texts, numbers and values.
     Value,
-    /// Clocks, waiting, chance.
+    /// Clocks, waiting, random numbers.
     Time,
     /// Launches that could not begin, and errors of CUDA's.
     Refusal,
@@ -23,7 +23,7 @@ pub enum Chapter {
     Neuron,
     /// Python's C interface: values as objects, arguments.
     PythonValue,
-    /// Python's C interface: what holds for every object, the function's result, the module.
+    /// Python's C interface: operations that every object has, the function's result, the module.
     Python,
     /// Python's C interface: types.
     PythonType,
@@ -31,7 +31,7 @@ pub enum Chapter {
     PythonError,
     /// Python's C interface: numbers and texts.
     PythonNumber,
-    /// Python's C interface: what has elements.
+    /// Python's C interface: objects with elements.
     PythonSequence,
     /// Python's C interface: attributes and calls.
     PythonAttribute,
@@ -135,9 +135,9 @@ host_ops! {
         Entropy entropy();
     }
     Refusal {
-        /// The code of the last launch that could not begin; whether it is forgotten.
+        /// The code of the last launch that could not begin; true forgets it.
         LastError last_error(Bool);
-        /// A call of CUDA's runtime gives this code.
+        /// Reports that a call of CUDA's runtime gives this code.
         Failed failed(Int);
     }
     Note {
@@ -151,9 +151,9 @@ host_ops! {
     Tape {
         /// True if gradients are recorded.
         GradMode grad_mode();
-        /// Says so; gives what was said before.
+        /// Turns the recording of gradients on or off; gives the setting before.
         SetGradMode set_grad_mode(Bool);
-        /// Says whether implementations for the key `Autograd` are passed over; gives what was said before.
+        /// Sets if implementations for the key `Autograd` are passed over; gives the setting before.
         SetBelowAutograd set_below_autograd(Bool);
         /// The tensor without its gradient.
         Detach detach(Tensor);
@@ -161,29 +161,29 @@ host_ops! {
         DetachInPlace detach_(Tensor);
         /// True if a tensor requires grad.
         RequiresGrad requires_grad(Tensor);
-        /// Says so.
+        /// Sets if a tensor requires grad.
         SetRequiresGrad set_requires_grad(Tensor, Bool);
-        /// The forward of a `Function` begins, with these arguments.
+        /// Begins the forward of a `Function`, with these arguments.
         FunctionBegin function_begin(List);
-        /// It ends: its backward, results, dirty ones, those without gradient, saved ones, whether gradients that do not come are zeros.
+        /// Ends it: its backward, results, dirty ones, those without gradient, saved ones; true if missing gradients become zeros.
         FunctionEnd function_end(Int, List, List, List, List, Bool);
-        /// It ends, and is not recorded.
+        /// Ends it without recording it.
         FunctionLeave function_leave();
     }
     Neuron {
-        /// `tcm_malloc`: whether so many bytes are left.
+        /// `tcm_malloc`: true if so many bytes are left.
         TcmTake tcm_take(Int);
-        /// Such memory is at an address.
+        /// Notes that such memory is at an address.
         TcmHold tcm_hold(Int, Int);
         /// `tcm_free`
         TcmGive tcm_give(Int);
         /// Opens a stream of a tensor, to write it or not; gives its number.
         StreamOpen stream_open(Tensor, Bool);
-        /// Closes it.
+        /// Closes a stream.
         StreamClose stream_close(Int);
         /// The policy of a tensor.
         Coherence coherence(Tensor);
-        /// Sets it.
+        /// Sets the policy of a tensor.
         SetCoherence set_coherence(Tensor, Int);
         /// The number of the core that runs the call.
         Core core();
@@ -241,7 +241,7 @@ host_ops! {
         PyTypeName py_type_name(Int);
         /// The address of a type that the text has asked for, or 0.
         PyTypeKnown py_type_known(Int);
-        /// Keeps it.
+        /// Keeps the address of a type.
         PyTypeKeep py_type_keep(Int, Int);
         /// The name of an object's type.
         PyClassName py_class_name(Int);
@@ -273,7 +273,7 @@ host_ops! {
         PyBadCall py_bad_call();
     }
     PythonNumber {
-        /// An object as a C integer; what that is called.
+        /// An object as a C integer; the text is the integer's name in messages.
         PyAsInt py_as_int(Int, Text);
         /// The sign of an integer that 64 bits do not hold, or 0.
         PyOverflow py_overflow(Int);

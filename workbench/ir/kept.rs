@@ -29,9 +29,9 @@ impl fmt::Debug for KeptHandle {
 /// A function of the library as an earlier text has left it.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownFunction {
-    /// It was made.
+    /// Compiled code.
     Kept(KeptHandle),
-    /// It calls nothing and names nothing of its module: this is it, what it called inlined.
+    /// A body that calls nothing and names nothing of its module; its calls are inlined.
     Body(&'static Function),
 }
 

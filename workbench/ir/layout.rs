@@ -10,7 +10,7 @@ pub struct StructLayout {
     pub name: String,
     /// In bytes.
     pub size: u32,
-    /// In order; those of bases and of unnamed members stand among them.
+    /// In order; members of bases and of unnamed members stand among them.
     pub members: Vec<Member>,
 }
 
@@ -58,7 +58,7 @@ pub enum MemberType {
     },
     /// So many of one type in a row.
     Array(Box<MemberType>, u32),
-    /// A struct within.
+    /// A struct inside it.
     Struct(Box<StructLayout>),
     /// A bit-field of an integer type.
     Bits(Scalar, Bits),
@@ -67,7 +67,7 @@ pub enum MemberType {
 }
 
 impl MemberType {
-    /// In bytes.
+    /// The size in bytes.
     pub fn size(&self) -> u32 {
         match self {
             MemberType::Scalar(s) => s.size(),
@@ -95,7 +95,7 @@ impl MemberType {
 /// A tensor by its pointer, extents and strides: `PackedTensorAccessor32` and its kin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accessor {
-    /// The element type; `None` where it is none of the IR's.
+    /// The element type; `None` where the IR has no such type.
     pub elem: Option<Elem>,
     /// True if the elements are only read.
     pub is_const: bool,
@@ -108,7 +108,7 @@ pub struct Accessor {
 }
 
 impl StructLayout {
-    /// As a tensor accessor, if it is one.
+    /// The struct as a tensor accessor, if it is one.
     pub fn accessor(&self) -> Option<Accessor> {
         if !self.name.contains("GenericPackedTensorAccessor") {
             return None;
@@ -133,7 +133,7 @@ impl StructLayout {
         member.ty.pointer_at(&format!("{path}.{}", member.name), offset - member.offset)
     }
 
-    /// As a 16-bit float, if it is nothing else.
+    /// The struct as a 16-bit float, if it is nothing else.
     pub fn half(&self) -> Option<Elem> {
         match self.members.as_slice() {
             [Member { name, ty: MemberType::Scalar(elem), .. }] if name.is_empty() => Some(*elem),

@@ -12,8 +12,8 @@
 /// - How it is computed, for one number: `both`, the code of either type; `each`, the code of `float`s and that of `double`s; `rounded`, code
 ///   of `double`s, which the `float` form rounds; `directed`, a rounding and the functions of `math::directed`; `at`, functions that have C's
 ///   calling convention. Names are those of `back/cpu/make/addresses.rs`.
-/// - `lanes`, if there is straight-line code for it, of `float`s, of `double`s: every tier computes by that, bit for bit. Names are those of
-///   `back/cpu/math/lanes/table.rs`.
+/// - `lanes`, if there is straight-line code for it, of `float`s, of `double`s: every tier computes the function by that code, with the same
+///   bits. Names are those of `back/cpu/math/lanes/table.rs`.
 macro_rules! math_fns {
     ($read:ident) => {
         $read! {
@@ -132,7 +132,7 @@ macro_rules! functions {
                 match self { $(MathFn::$variant => [$(stringify!($arg)),+].len(),)* }
             }
 
-            /// The C name of the `double` form; the `float` form appends `f`. Of one that C does not have, its word in the IR.
+            /// The C name of the `double` form; the `float` form appends `f`. A function that C does not have gives its word in the IR.
             pub fn name(self) -> &'static str {
                 match self { $(MathFn::$variant => $name,)* }
             }

@@ -3,7 +3,8 @@
 //! # Shape
 //! A [`Module`] holds functions, constant data and printf formats. A [`Function`] holds *values* (each defined once),
 //! *locals* (mutable registers), *slots* (per-thread memory) and a body of structured statements. There is no goto.
-//! [`print`] writes all of it as text and [`read`] reads that back, its grammar is there; handles print as `v0`, `l0`, `s0`, `f0`, `b0`, `g0`, `p0`.
+//! [`print`] writes all of it as text, and [`read`] reads that back and holds the grammar. Handles print as `v0`, `l0`, `s0`, `f0`, `b0`, `g0`,
+//! `p0`.
 //!
 //! # Types
 //! [`Type::Scalar`] carries signedness; `Bool` is one byte holding 0 or 1 in memory. [`Type::Ptr`] is opaque: the access says what it
@@ -43,10 +44,10 @@
 //! accesses of a thread.
 //!
 //! # Collectives
-//! A `Barrier` is passed when every thread of the block that has not left the kernel is at it; one that goes another way is a fault. A
+//! A `Barrier` is passed when every thread of the block that has not left the kernel is at it; a thread that goes another way is a fault. A
 //! [`Collective`] of a warp acts, for each lane that executes it, on the lanes its mask names: each must be at the same statement with the
-//! same mask, or have left the kernel; any other is a fault. A construct that holds a collective and that lanes take differently is walked by
-//! all of them: an `If` one side after the other, a `Loop` until nobody is left.
+//! same mask, or have left the kernel; anything else is a fault. All lanes of a warp walk through a divergent construct that holds a
+//! collective: through the sides of an `If` one after the other, through a `Loop` until no lane is left.
 //!
 //! Threads run independently instead where [`crate::pass::independent`] says so: each gets on as far as it can, and lanes meet at the same
 //! operation with the same mask, even at different statements.
@@ -59,8 +60,9 @@
 //! ask the run time for a [`Service`] and `Launch` kernels, and call through pointers (`Dispatch`); nobody else may. A launch is over
 //! before the next statement.
 //!
-//! A service may *raise* an exception. It leaves every function up to the nearest `Call` that binds `raised`, which goes on with the next
-//! statement: the exception is in flight then, until it is caught or goes on ([`Service::BeginCatch`], [`Service::Resume`]). Faults are none.
+//! A service may *raise* an exception. The exception leaves every function up to the nearest `Call` that binds `raised`, which goes on with
+//! the next statement. From then on the exception is in flight, until it is caught or goes on ([`Service::BeginCatch`], [`Service::Resume`]).
+//! Faults are no exceptions.
 
 pub mod ahead;
 pub mod builder;
@@ -105,7 +107,7 @@ use crate::source::Span;
 /// Byte that uninitialised slots, locals and shared memory are filled with (also every output before a check).
 pub const POISON: u8 = 0xCB;
 
-/// The address that pointers into a variable have once its scope has ended: in no memory, and far from all.
+/// The address of pointers into a variable whose scope has ended: it is in no memory, and far from all.
 pub const ENDED: i64 = 0x7dea_d000_0000_0000;
 
 /// The limit on the nesting of constructs (`If`, `Loop`, `Switch`, `Scope`), since recursion over a body costs stack.
@@ -167,13 +169,13 @@ pub enum Stmt {
     Let(Value, Op),
     /// Changes a local.
     Set(Local, Value),
-    /// Writes memory; the value's type is what is written.
+    /// Writes memory; the value's type is the type that is written.
     Store {
-        /// Where.
+        /// The address.
         ptr: Value,
         /// The value that is written.
         value: Value,
-        /// Neither merged nor moved.
+        /// True if the access is neither merged nor moved.
         volatile: bool,
     },
     /// Runs one of two blocks.
@@ -224,12 +226,12 @@ pub enum Stmt {
         func: FuncId,
         /// One value per parameter.
         args: Vec<Value>,
-        /// In host code: bound to whether an exception came out of it, which leaves this function as well where nobody asks. The result is
-        /// zero then.
+        /// In host code: bound to true if an exception came out of the call; the result is then zero. Where no call binds it, the exception
+        /// leaves this function as well.
         raised: Option<Value>,
     },
-    /// Calls the function that the first parameter is the address of with the other parameters, and returns what it returns. Faults unless it
-    /// is one whose address was taken with this number: functions of one type have one, the same for all texts of a process.
+    /// Calls the function whose address is the first parameter, with the other parameters, and returns its result. Faults unless it is a
+    /// function whose address was taken with this number: functions of one type have the same number, in all texts of a process.
     Dispatch(u64),
     /// Records a line of output.
     Printf {
@@ -247,8 +249,8 @@ pub enum Stmt {
         /// The text of the condition, as the user wrote it.
         message: String,
     },
-    /// Faults as misaligned unless the address is a multiple of `align`: what a vector access asks of its pointer as a
-    /// whole, before the accesses to its members.
+    /// Faults as misaligned unless the address is a multiple of `align`: the check of a vector access on its pointer, before the accesses
+    /// to its members.
     Aligned {
         /// The pointer that is checked.
         ptr: Value,
@@ -263,15 +265,15 @@ pub enum Stmt {
     Barrier(Scope),
     /// Reads, computes and writes memory in one step.
     Atomic {
-        /// Bound to what memory held, when used; of the operand's type.
+        /// Bound to the value that memory held before, when used; of the operand's type.
         result: Option<Value>,
         /// The operation.
         op: AtomicOp,
-        /// Where.
+        /// The address.
         ptr: Value,
         /// The operand: a scalar, not `Bool`.
         value: Value,
-        /// For `Cas`, what memory must hold; of the operand's type.
+        /// For `Cas`, the value that memory must hold; of the operand's type.
         compare: Option<Value>,
     },
     /// Computes something from the values of several threads.
@@ -361,7 +363,7 @@ impl FuncKind {
 pub struct Function {
     /// The user's name.
     pub name: String,
-    /// Its text is not the user's but one of [`crate::library`]: what goes wrong in it is told of its call.
+    /// True if its text is one of [`crate::library`], not the user's: faults in it are reported at its call.
     pub library: bool,
     /// Kernel, device or host.
     pub kind: FuncKind,
@@ -383,7 +385,7 @@ pub struct Function {
     pub span: Span,
     /// `__launch_bounds__`'s first argument: the most threads a block may have.
     pub max_threads: Option<u32>,
-    /// For a function of the library that is the same in every text: which it is.
+    /// For a function of the library that is the same in every text: its identity.
     pub identity: Option<Identity>,
     /// The code it was made into before. Its body is then left out.
     pub kept: Option<KeptHandle>,
@@ -453,10 +455,10 @@ pub struct Module {
     pub formats: Vec<FormatData>,
     /// Names of kernels' templates, of which a launch may ask for an instance.
     pub templates: Vec<String>,
-    /// The kernels that calls from outside asked for, in their order; there is none for a call that no template takes.
+    /// The kernels that calls from outside asked for, in the order of the calls; there is none for a call that no template takes.
     pub deduced: Vec<FuncId>,
-    /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, with what tells the
-    /// functions of their type.
+    /// Functions whose address is taken as a number, [`FuncId::address`], by code that host code may call them from, each with the number
+    /// of its type.
     pub addressed: Vec<(FuncId, u64)>,
     /// The declarations of the text that are not in the module.
     pub left_out: Vec<LeftOut>,

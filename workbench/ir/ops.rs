@@ -166,12 +166,12 @@ macro_rules! ops {
             Get(local: Local) word "get" [local];
             /// The address of a slot.
             SlotAddr(slot: Slot) other ["addr " slot];
-            /// The address of module data; what may be done to it is in [`GlobalData::space`](super::GlobalData::space).
+            /// The address of module data; [`GlobalData::space`](super::GlobalData::space) says who may change it.
             GlobalAddr(global: Global) other ["addr " global];
             /// The address of a shared variable: the running block's.
             SharedAddr(shared: Shared) other ["addr " shared];
-            /// The address of a function that host code may call, and what tells the functions of its type
-            /// ([`Stmt::Dispatch`](super::Stmt::Dispatch)). It points into no memory.
+            /// The address of a function that host code may call, with the number of its type ([`Stmt::Dispatch`](super::Stmt::Dispatch)).
+            /// It points into no memory.
             FuncAddr(func: FuncId, signature: u64) other ["addr " func];
             /// A built-in variable.
             Builtin(variable: Builtin) kind [variable];
@@ -208,11 +208,11 @@ macro_rules! ops {
             IntToPtr(address: Value) word "int_to_ptr" [address];
             /// Reads memory.
             Load {
-                /// Where.
+                /// The address.
                 ptr: Value,
                 /// The type that is read.
                 ty: Type,
-                /// Neither merged nor moved.
+                /// True if the access is neither merged nor moved.
                 volatile: bool,
             } word "load" [volatile ptr] of [ty];
         }

@@ -1,4 +1,4 @@
-//! Parameters of functions: what a launch binds, and what it works out from that.
+//! Parameters of functions: those that a launch binds, and those that it works out from them.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ pub struct Param {
     pub ty: ParamType,
     /// The place where it is declared.
     pub span: Span,
-    /// For [`ParamType::Bytes`] what the bytes are, where that is known.
+    /// For [`ParamType::Bytes`] the layout of the bytes, where that is known.
     pub layout: Option<Arc<StructLayout>>,
-    /// For a kernel's pointer to structs or to pointers what one of them is.
+    /// For a kernel's pointer to structs or to pointers the type of one of them.
     pub pointee: Option<Arc<MemberType>>,
     /// The value that a launch passes if it leaves the parameter out.
     pub default: Option<Const>,
@@ -40,7 +40,7 @@ pub enum Derived {
 pub struct Anchor {
     /// The pointer's parameter.
     pub param: u32,
-    /// Bytes it counts as one.
+    /// The number of bytes that it counts as one.
     pub unit: u32,
 }
 
@@ -65,7 +65,7 @@ impl Param {
 pub enum ParamType {
     /// By value.
     Scalar(Scalar),
-    /// A pointer: what it points at (`None`: `void`), and whether the pointee is const.
+    /// A pointer.
     Ptr {
         /// The element type; `None` for `void*` and pointers to pointers.
         elem: Option<Elem>,
@@ -82,7 +82,7 @@ pub enum ParamType {
 }
 
 impl ParamType {
-    /// The type of the value the parameter is.
+    /// The type of the parameter's value.
     pub fn ty(self) -> Type {
         match self {
             ParamType::Scalar(s) => Type::Scalar(s),

@@ -1,4 +1,4 @@
-//! The textual IR: what [`Display`](fmt::Display) of a [`Module`] or [`Function`] writes.
+//! The textual IR, as [`Display`](fmt::Display) of a [`Module`] or [`Function`] writes it.
 //!
 //! ```text
 //! kernel f0 saxpy(n: i32, a: f32, x: ptr const f32, y: ptr f32) {
@@ -26,7 +26,7 @@ use super::{
     SharedData, Slot, Space, Stmt, Stride, Type, UnaryOp, Value,
 };
 
-/// The most equal elements of a table, and zeros at the end of bytes, that are written out one by one.
+/// The number of equal elements of a table, or of zeros at the end of bytes, above which they are not written one by one.
 const MAX_RUN: usize = 16;
 
 impl fmt::Display for Scalar {
@@ -101,7 +101,7 @@ macro_rules! by_word {
 
 by_word! { UnaryOp BinaryOp CompareOp BitFn AtomicOp }
 
-/// CUDA's name without underscores around: `shfl_down_sync`.
+/// CUDA's name without the underscores around it: `shfl_down_sync`.
 impl fmt::Display for Collective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.c_name().trim_start_matches('_'))
@@ -229,7 +229,7 @@ fn named(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!(" {}", quoted(name, ": ")) }
 }
 
-/// A name that `stop` comes after: in quotes where that would not tell where it ends.
+/// A name that `stop` follows: in quotes where the end of the name would not be clear.
 fn quoted(name: &str, stop: &str) -> String {
     let is_plain = !name.is_empty()
         && name.trim() == name

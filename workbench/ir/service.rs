@@ -1,9 +1,9 @@
-//! Services: what host code asks of the run time. A service is called with numbers and pointers and gives at most one of either;
-//! the library (`library/torch.cuh`) makes tensors, strings and vectors of them.
+//! Services: requests of host code to the run time. A service is called with numbers and pointers and gives at most one of either; the
+//! library (`library/torch.cuh`) makes tensors, strings and vectors of them.
 //!
-//! Values pass between the notebook, host code and tensor operations on one *stack of values* (tensors, numbers, texts, lists,
-//! none): `push_*` puts one on it, `pop_*` takes the last, `op` runs an operation of a name on the last so many, `run_op` one of the run
-//! time's own.
+//! Values pass between the notebook, host code and tensor operations on one *stack of values* (tensors, numbers, texts, lists, none):
+//! `push_*` puts one on it, `pop_*` takes the last, `op` runs an operation by its name on the last so many, `run_op` one of the run time's
+//! own.
 
 use super::{Scalar, Type};
 
@@ -14,12 +14,12 @@ pub enum Kind {
     Int,
     /// `f64`.
     Float,
-    /// A pointer; a service may only touch what lies behind it in its buffer.
+    /// A pointer; a service may only touch memory behind it in its buffer.
     Ptr,
 }
 
 impl Kind {
-    /// As a type of the IR.
+    /// The type in the IR.
     pub fn ty(self) -> Type {
         match self {
             Kind::Int => Type::Scalar(Scalar::I64),
@@ -107,9 +107,9 @@ services! {
     PopText pop_text() -> Ptr;
     /// The number of bytes of the last value, a text.
     TextSize text_size() -> Int;
-    /// Takes a list: its elements are on the stack then, the first as the last value. Gives how many.
+    /// Takes a list: its elements are then on the stack, the first one last. Gives their number.
     PopList pop_list() -> Int;
-    /// Takes a dictionary: its keys and values are on the stack then, the first key as the last value. Gives how many.
+    /// Takes a dictionary: its keys and values are then on the stack, the first key last. Gives their number.
     PopDict pop_dict() -> Int;
     /// Takes an element type.
     PopDType pop_dtype() -> Int;
@@ -124,7 +124,7 @@ services! {
     RunOp run_op(Int, Int);
     /// Ends the call with an exception of a kind, whose message is the last so many values one after the other.
     Raise raise(Int, Int);
-    /// Says that what is raised next has an object, what destroys that, and what it may be caught as.
+    /// Says that the next exception has an object, with its destructor and the types that it may be caught as.
     Thrown thrown(Ptr, Ptr, Ptr);
     /// Gives the exception in flight, which has none, an object.
     Embody embody(Ptr, Ptr, Ptr);
@@ -132,29 +132,29 @@ services! {
     CaughtKind caught_kind() -> Int;
     /// Puts the message of the exception in flight on the stack.
     CaughtText caught_text();
-    /// The object of the exception in flight as what a text tells; null where it is nothing such.
+    /// The object of the exception in flight as the type that a text names; null where it has no such type.
     CaughtAs caught_as(Ptr) -> Ptr;
-    /// The exception in flight is being handled.
+    /// Begins to handle the exception in flight.
     BeginCatch begin_catch();
-    /// It has been: its object, if it is to go.
+    /// Ends the handling: gives the object, if it is to be destroyed.
     EndCatch end_catch() -> Ptr;
     /// The destructor of that object.
     Destroyer destroyer() -> Ptr;
     /// Raises the exception that is being handled once more.
     Rethrow rethrow();
-    /// The exception in flight goes on.
+    /// Lets the exception in flight go on.
     Resume resume();
-    /// The exception in flight ends the call: it would leave the `noexcept` function of that name.
+    /// Ends the call by the exception in flight, which would leave the `noexcept` function of that name.
     Terminate terminate(Ptr);
     /// The number of values on the stack.
     Depth depth() -> Int;
-    /// Forgets all but so many values, where an exception has interrupted who would have taken them.
+    /// Forgets all but so many values, where an exception has interrupted the code that would have taken them.
     Land land(Int);
-    /// One holder more of a tensor; the same handle.
+    /// Adds a holder to a tensor; gives the same handle.
     Retain retain(Int) -> Int;
-    /// One holder less.
+    /// Removes a holder.
     Release release(Int);
-    /// Makes a tensor, for all who hold it, what another one is.
+    /// Makes a tensor, for all who hold it, the same as another one.
     Rebind rebind(Int, Int);
     /// The number of dimensions of a tensor.
     Dim tensor_dim(Int) -> Int;
@@ -188,25 +188,25 @@ services! {
     Alloc alloc(Int) -> Ptr;
     /// Gives memory back.
     Free free(Ptr);
-    /// Memory of so many bytes for those whom a number tells: `Source::of_number`.
+    /// Memory of so many bytes for the owner that a number names: `Source::of_number`.
     AllocFrom alloc_from(Int, Int) -> Ptr;
     /// Gives back memory of `cudaMalloc` and its like (0), or `cudaMallocHost` (1). Gives CUDA's code.
     FreeFrom free_from(Ptr, Int) -> Int;
     /// Copies so many bytes in a direction (`cudaMemcpyKind`). Gives CUDA's code.
     Copy copy(Ptr, Ptr, Int, Int) -> Int;
-    /// Fills so many bytes of memory that the device may touch with one. Gives CUDA's code.
+    /// Fills so many bytes of memory that the device may touch with one byte. Gives CUDA's code.
     Fill fill(Ptr, Int, Int) -> Int;
     /// CUDA's code for a copy in a direction between the memory of two pointers.
     Direction direction(Ptr, Ptr, Int) -> Int;
-    /// An error of CUDA's that the text leaves unread, or 0.
+    /// Notes an error of CUDA's that the text leaves unread, or 0.
     Unasked unasked(Int);
     /// The type of the memory that a pointer points into, as CUDA numbers it (`cudaMemoryType`).
     MemoryType memory_type(Ptr) -> Int;
-    /// A pointer for the library, which finds what is the device's as well.
+    /// The pointer as the library may use it, which also reads the device's memory.
     Seen seen(Ptr) -> Ptr;
-    /// Lets both sides touch an allocation of host code's, or its side alone again. Gives CUDA's code.
+    /// Lets both sides touch an allocation of host code's, or its own side alone again. Gives CUDA's code.
     Register register(Ptr, Int) -> Int;
-    /// The text gives memory back at a place: a file's number, from there and up to there.
+    /// Says where the text gives memory back: a file's number, from there and up to there.
     Freeing freeing(Int, Int, Int);
     /// The size in bytes of the allocation that starts at a pointer.
     BlockSize block_size(Ptr) -> Int;

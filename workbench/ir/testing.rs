@@ -1,4 +1,4 @@
-//! Building IR by hand, for the tests of validator and passes.
+//! Builder of IR by hand, for the tests of validator and passes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Walking IR: the values an op or statement reads, the value it binds, the blocks it holds.
+//! Walks of IR: the values an op or statement reads, the value it binds, the blocks it holds.
 
 use smallvec::{SmallVec, smallvec};
 

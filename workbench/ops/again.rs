@@ -1,4 +1,4 @@
-//! The last call worked out: the next one is mostly like it, with arrays of the same types and shapes.
+//! The plan of the last call: the next call mostly has arrays of the same types and shapes, and uses the plan again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use super::plan::{ArgValue, Plan};
 use super::shape::Shape;
 use crate::runtime::DType;
 
-/// As much of an argument as a plan depends on.
+/// The part of an argument that a plan depends on.
 enum Like {
     Array(DType, Shape),
     Int(i64),
@@ -64,19 +64,19 @@ impl Last {
         self.age.load(Ordering::Acquire)
     }
 
-    /// Forgets it, and what is being made meanwhile.
+    /// Forgets the plan, and any plan that is being made meanwhile.
     pub fn forget(&self) {
         self.age.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The plan of a call like the last one. Who finds another thread here does without.
+    /// The plan of a call like the last one; `None` as well where another thread holds the lock.
     pub fn of(&self, args: &[ArgValue<'_>]) -> Option<Arc<Plan>> {
         let known = self.known.try_lock().ok()?;
         let known = known.as_ref().filter(|known| known.age == self.age() && known.args.len() == args.len())?;
         known.args.iter().zip(args).all(|(like, arg)| like.is(arg)).then(|| known.plan.clone())
     }
 
-    /// Keeps a plan that was made when things were so old.
+    /// Keeps a plan that was made at an age.
     pub fn keep(&self, age: u64, args: &[ArgValue<'_>], plan: &Arc<Plan>) {
         if let Ok(mut known) = self.known.try_lock() {
             *known = Some(LastCall { age, args: args.iter().map(Like::of).collect(), plan: plan.clone() });

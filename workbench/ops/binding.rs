@@ -13,7 +13,7 @@ const COUNT_NAMES: &[&str] =
 /// The source of a kernel parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The array of an argument; whether the schema says it is written.
+    /// The array of an argument; true if the schema says that it is written.
     Input(usize, bool),
     /// A fresh output.
     Output(usize),
@@ -29,7 +29,7 @@ pub enum Source {
 pub struct Bound {
     /// The kernel.
     pub kernel: Kernel,
-    /// For each parameter what it is given.
+    /// The source of each parameter.
     pub sources: Vec<Source>,
     /// The element type of each output.
     pub outputs: Vec<DType>,
@@ -40,11 +40,11 @@ pub fn fresh_outputs(schema: &Schema) -> Vec<Option<&str>> {
     schema.returns.iter().filter(|r| !r.mutated).map(|r| r.name.as_deref()).collect()
 }
 
-/// Binds a kernel's parameters. `free` tells which integer arguments serve elsewhere (in shapes, in the launch) and need be
-/// no parameter.
+/// Binds a kernel's parameters. `free` tells which integer arguments are used elsewhere (in shapes, in the launch) and so need not be
+/// parameters.
 ///
 /// # Errors
-/// [`Error::Argument`] that lists the binding made and what is left over.
+/// [`Error::Argument`] that lists the binding made and the parameters and arguments left over.
 pub fn bind(
     schema: &Schema,
     signature: Option<&Signature>,
@@ -105,7 +105,7 @@ pub fn bind(
             ParamType::Scalar(_) | ParamType::Bytes { .. } => {}
         }
     }
-    // Then what is left: non-const pointers are the outputs, in order; an integer of a counting name is the count.
+    // Then the rest: non-const pointers are the outputs, in order; an integer with a counting name is the count.
     for (i, param) in params.iter().enumerate() {
         if sources[i].is_some() {
             continue;
@@ -168,8 +168,8 @@ pub fn bind(
 }
 
 impl Bound {
-    /// Holds a kernel against its schema where nothing else does: on a GPU no access is checked, so a write to an argument that the schema
-    /// does not say is written would go unnoticed.
+    /// Checks a kernel's writes against its schema where nothing else does: on a GPU no access is checked, so a write to an argument that
+    /// the schema does not mark as written would go unnoticed.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the argument and the place.
@@ -223,7 +223,7 @@ fn argument(name: &str, schema: &Schema, a: usize, param: &Param) -> Result<Sour
         (Kind::Float, ParamType::Scalar(s)) if s.is_float() => Ok(Source::Scalar(a)),
         (Kind::Bool, ParamType::Scalar(s)) if s == Scalar::Bool || s.is_int() => Ok(Source::Scalar(a)),
         (Kind::Scalar, ParamType::Scalar(_)) => Ok(Source::Scalar(a)),
-        // A 16-bit float is a struct to the language.
+        // In the language a 16-bit float is a struct.
         (Kind::Float | Kind::Scalar, ParamType::Bytes { .. }) if half_of(param).is_some() => Ok(Source::Scalar(a)),
         _ => wrong(),
     }

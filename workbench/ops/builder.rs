@@ -39,7 +39,7 @@ impl OpBuilder {
         self.from(SourceCode::Program(program.clone()))
     }
 
-    /// A Rust closure over whole arrays instead of a kernel. What it returns is held against the shape rule, where there is one.
+    /// Sets a Rust closure over whole arrays instead of a kernel. Its results are checked against the shape rule, where there is one.
     ///
     /// ```
     /// use workbench::prelude::*;
@@ -58,7 +58,7 @@ impl OpBuilder {
         self.from(SourceCode::Host(Arc::new(f)))
     }
 
-    /// The kernel's name, where the text has several.
+    /// The kernel's name, if the text has several.
     pub fn kernel(mut self, name: impl Into<String>) -> Self {
         self.options.kernel = Some(name.into());
         self
@@ -100,7 +100,7 @@ impl OpBuilder {
         self
     }
 
-    /// Defines the operator, or gives its name a new meaning.
+    /// Defines the operator, or redefines its name.
     ///
     /// # Errors
     /// As [`Op::define`].

@@ -184,9 +184,9 @@ impl Outputs {
 /// Appends the defaults of the arguments not given.
 ///
 /// # Errors
-/// [`Error::Argument`] naming what is missing or too much.
+/// [`Error::Argument`] naming the argument that is missing or too many.
 pub fn fill_defaults(schema: &Schema, args: &mut Vec<OwnedArg>) -> Result<()> {
-    // Those that are given stay where they are.
+    // Given arguments stay where they are.
     let given = std::iter::repeat_n((), args.len());
     let put = |at: usize, value: Option<()>| {
         let arg = &schema.args[at];
@@ -230,7 +230,7 @@ pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
         Misarranged::Missing { at, unknown: None } => {
             format!("`{name}`: argument `{}` is missing", schema.args[at].name)
         }
-        // A misspelt keyword is why an argument is missing.
+        // A misspelt keyword is the reason why an argument is missing.
         Misarranged::Missing { unknown: Some(keyword), .. } | Misarranged::Unknown(keyword) => {
             unknown_argument(schema, &keyword)
         }
@@ -276,7 +276,7 @@ impl Op {
                     definition.output_count()
                 )));
             }
-            // Without a rule a closure's shapes are its own.
+            // The shapes of a closure without a rule are its own.
             if definition.signature.is_some() || definition.shape_fn.is_some() {
                 for (k, (tensor, said)) in tensors.iter().zip(&plan.outputs).enumerate() {
                     let same = tensor.shape().iter().map(|&d| d as i64).eq(said.shape.iter().copied());
@@ -295,7 +295,7 @@ impl Op {
             return Ok(Outputs { tensors, args, report: Report::default() });
         }
         let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
-        // Poison shows what a kernel forgot to write.
+        // Poison shows elements that a kernel forgot to write.
         let mut tensors: Vec<Tensor> = plan
             .outputs
             .iter()

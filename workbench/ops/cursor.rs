@@ -1,14 +1,14 @@
-//! A place in a text of a line or a few: what the grammars of schemas and shape signatures have in common.
+//! A place in a text of one or a few lines, for the grammars of schemas and shape signatures.
 
 use crate::runtime::{Error, Result};
 
-/// Longest schema, signature or expression read; a person writes a line or a few.
+/// Length of the longest schema, signature or expression that is read; people write a line or a few.
 const LONGEST: usize = 16 * 1024;
 
 /// An error: its place, in bytes, and its message.
 pub(super) type Wrong = (usize, String);
 
-/// The error about a text: what it is, what is wrong, and a caret under the place, in the line that it is in.
+/// The error about a text: its kind, its message, and a caret under the place, in its line.
 pub(super) fn caret(what: &str, text: &str, at: usize, message: &str) -> Error {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -17,7 +17,7 @@ pub(super) fn caret(what: &str, text: &str, at: usize, message: &str) -> Error {
     Error::argument(format!("{what}: {message}\n  {line}\n  {}^", " ".repeat(column)))
 }
 
-/// Refuses a text that nobody wrote.
+/// Refuses a text that is too long to be written by hand.
 ///
 /// # Errors
 /// [`Error::Argument`].
@@ -36,7 +36,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the start.
+    /// The start of a text.
     pub fn new(text: &'a str) -> Self {
         Cursor { text, at: 0 }
     }
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
         self.at >= self.text.len()
     }
 
-    /// Goes past white space and comments, `# to the end of the line`.
+    /// Skips white space and comments, `# to the end of the line`.
     pub fn space(&mut self) {
         loop {
             let rest = self.rest();
@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past white space, and past a token if it stands there.
+    /// Skips white space, and a token if it stands there; true if it does.
     pub fn eat(&mut self, token: &str) -> bool {
         self.space();
         let found = self.rest().starts_with(token);
@@ -74,12 +74,12 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// As [`Cursor::eat`], for a token that must stand there.
+    /// Skips a token as [`Cursor::eat`] does; an error if it does not stand there.
     pub fn expect(&mut self, token: &str, wanted: &str) -> std::result::Result<(), Wrong> {
         if self.eat(token) { Ok(()) } else { Err((self.at, format!("expected {wanted}"))) }
     }
 
-    /// Goes past white space and an identifier.
+    /// Reads an identifier after white space.
     pub fn word(&mut self) -> Option<String> {
         self.space();
         let rest = self.rest();
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         (len > 0).then(|| rest[..len].to_owned())
     }
 
-    /// As [`Cursor::word`], for one that must stand there.
+    /// Reads an identifier as [`Cursor::word`] does; an error if none stands there.
     pub fn ident(&mut self, what: &str) -> std::result::Result<String, Wrong> {
         self.word().ok_or_else(|| (self.at, format!("expected {what}")))
     }

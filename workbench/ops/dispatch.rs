@@ -1,10 +1,10 @@
 //! Choice of the implementation that serves a call: the first whose parameters have the arrays' element types. Nothing is cast.
 //!
 //! An operator of a template begins with the first of a few types that its text compiles for, which shows how its parameters are bound; a
-//! call for whose arrays no kernel is there adds one. `register_kernel` adds kernels by their parameters' types, and callables by the type
-//! of the first array (`outside.py`); which one serves is decided here alone (`Implementation::Outside` is a number that the Python half
-//! knows), so shapes and types without data follow the same choice. Where callables serve some calls torch asks in Python; without any the
-//! boxed kernel stays. Results share no memory with arguments unless the schema says so: host functions' and callables' that do are copied.
+//! call with arrays that no kernel takes adds one. `register_kernel` adds kernels by their parameters' types, and callables by the type of
+//! the first array (`outside.py`). The choice is made here alone (`Implementation::Outside` is a number that the Python half knows), so
+//! shapes and types without data follow the same choice. Where callables serve some calls, torch asks in Python; otherwise the boxed kernel
+//! stays. Results share no memory with arguments unless the schema says so: those of host functions and callables that do are copied.
 
 use std::cell::Cell;
 use std::sync::{Arc, PoisonError};
@@ -133,7 +133,7 @@ fn on_gpu(name: &str, definition: &Definition, kernel: &KernelImpl) -> Result<Ar
 
 /// The error when nothing serves a call, with the reason.
 fn unserved(name: &str, all: &[Arc<Implementation>], args: &[ArgValue<'_>], otherwise: &str) -> Error {
-    // The first kernel's complaint is the one that helps.
+    // The first kernel's complaint is the helpful one.
     let complaint = all.iter().find_map(|i| match &**i {
         Implementation::Kernel(k) => mismatch(&k.bound, args),
         Implementation::Host(_) | Implementation::Outside(..) => None,
@@ -162,7 +162,7 @@ fn instance(
             let bound = definition.add(name, kernel)?;
             Ok(mismatch(&bound, args).is_none().then_some(bound))
         }
-        // The complaint about what there is says more.
+        // The complaint about the existing kernels says more.
         Err(Error::Argument(_)) => Ok(None),
         Err(error) => Err(error),
     }

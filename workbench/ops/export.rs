@@ -1,15 +1,16 @@
-//! A kernel operator as C++ of a torch extension: the host function that checks arguments, allocates outputs by the shape signature and
-//! launches, and its registration. It says what [`super::plan`] does, in the words of torch's C++ API.
+//! Export of a kernel operator as C++ of a torch extension: the host function that checks arguments, allocates outputs by the shape
+//! signature and launches, and its registration. It does the same as [`super::plan`], by torch's C++ API.
 //!
-//! The launcher is the same for a GPU and for the CPU but for the launch itself: there `kernel<<<grid, block, 0, stream>>>(...)`, here a
-//! call by `cuda_on_cpu.h`, in which threads are a loop, or fibers where the kernel has barriers.
+//! The launcher is the same for a GPU and for the CPU except for the launch itself: on a GPU `kernel<<<grid, block, 0, stream>>>(...)`, on
+//! the CPU a call through `cuda_on_cpu.h`, in which threads are a loop, or fibers where the kernel has barriers.
 //!
-//! `op.export` writes a torch extension that builds without this project: this file says in torch's C++ what `plan.rs` does (checks, dims,
-//! outputs, launch); `export.py` adds setup.py, registrations, the fake (Python made of the shape signature) and the gradient, and records
-//! calls with their results for its test. A text is one extension module, so texts cannot clash; its CUDA half is another, left out where
-//! there is no nvcc. The CPU half includes the same text behind `_export/cuda_on_cpu.h`, which is CUDA's words as C++: it is written only
-//! where every word of CUDA's in the text is one of that header's, which the exporter reads to know. Launchers of the CUDA half are tested
-//! without a GPU: they are CUDA C++ of torch's dialect, so the package's own front end runs them, and NVRTC compiles the kernels.
+//! `op.export` writes a torch extension that builds without this project: this file writes the work of `plan.rs` in torch's C++ (checks,
+//! dims, outputs, launch); `export.py` adds setup.py, registrations, the fake (Python made from the shape signature) and the gradient, and
+//! records calls with their results for its test. Each text is an extension module of its own, so texts cannot clash; its CUDA half is
+//! another, left out where there is no nvcc. The CPU half includes the same text after `_export/cuda_on_cpu.h`, which defines CUDA's words
+//! in C++. It is written only if that header has every word of CUDA's in the text; the exporter reads the header to know. Launchers of the
+//! CUDA half are tested without a GPU: they are CUDA C++ in the style of torch extensions, so the package's own front end runs them, and
+//! NVRTC compiles the kernels.
 
 use std::fmt::Write;
 
@@ -43,20 +44,20 @@ pub struct Launcher {
     pub defines: Vec<(String, String)>,
     /// The launcher for the GPU, to follow the text.
     pub cuda: String,
-    /// The launcher for the CPU, likewise, or why there can be none.
+    /// The launcher for the CPU, likewise, or the reason why there is none.
     pub cpu: std::result::Result<String, String>,
     /// The body of its fake kernel, Python on torch's tensors.
     pub fake: String,
 }
 
-/// Names of CUDA that the CPU half has: what `cuda_on_cpu.h` and the C++ library define.
+/// A function that is true for names of CUDA's that the CPU half has, from `cuda_on_cpu.h` or the C++ library.
 pub type Known<'a> = &'a dyn Fn(&str) -> bool;
 
 impl Op {
-    /// The operator for a torch extension; `known`: which names of CUDA's the CPU half has.
+    /// The operator for a torch extension; `known` is true for names of CUDA's that the CPU half has.
     ///
     /// # Errors
-    /// [`Error::Argument`] for what C++ cannot say: an operator without a kernel, with several, or with a shape callable.
+    /// [`Error::Argument`] for an operator that cannot be written in C++: one without a kernel, with several, or with a shape callable.
     pub fn launcher(&self, known: Known<'_>) -> Result<Launcher> {
         let definition = self.definition();
         let fail = |why: &str| Error::argument(format!("`{}` cannot be exported: {why}", self.name()));
@@ -142,13 +143,13 @@ struct Writer<'a> {
     name: &'a str,
     definition: &'a Definition,
     bound: &'a Bound,
-    /// With arguments that the language can name.
+    /// The schema, with names of arguments that the language allows.
     schema: Schema,
     signature: Option<Signature>,
     plain: Signature,
 }
 
-/// Words of C++, and names that launchers have.
+/// True for words of C++, and for names that launchers use.
 fn is_taken_in_cpp(name: &str, kernel: &str) -> bool {
     let kernel = kernel.split('<').next().unwrap_or(kernel);
     CPP.contains(&name)
@@ -235,7 +236,7 @@ const CPP: &[&str] = &[
     "xor",
 ];
 
-/// Words of Python, and names that fakes and gradients have; `export.py` renames the same.
+/// Words of Python, and names that fakes and gradients use; `export.py` renames the same ones.
 const PYTHON: &[&str] = &[
     "False",
     "None",
@@ -281,7 +282,7 @@ const PYTHON: &[&str] = &[
 ];
 
 impl<'a> Writer<'a> {
-    /// `taken`: which names an argument cannot have; it gets an underscore.
+    /// `taken` is true for names that an argument cannot have; such an argument gets an underscore.
     fn new(name: &'a str, definition: &'a Definition, bound: &'a Bound, taken: &dyn Fn(&str) -> bool) -> Self {
         let rename = |name: &str| if taken(name) { format!("{name}_") } else { name.to_owned() };
         let mut schema = definition.schema.clone();
@@ -290,7 +291,7 @@ impl<'a> Writer<'a> {
         let signed = |signature: &Signature| {
             let mut made = signature.clone();
             made.inputs.iter_mut().for_each(|i| i.name = rename(&i.name));
-            // A dim that is an integer argument is called as that is.
+            // A dim that is an integer argument has the argument's name.
             made.dims.iter_mut().filter(|d| integers.contains(d)).for_each(|d| *d = rename(d));
             made
         };
@@ -345,7 +346,7 @@ impl<'a> Writer<'a> {
         out.0
     }
 
-    /// Contiguous memory of every array; one device and the kernel's element types.
+    /// Checks that every array has contiguous memory, and that all are on one device with the kernel's element types.
     fn arguments(&self, out: &mut Text, half: Half) {
         let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
         if half == Half::Cuda {
@@ -515,7 +516,7 @@ impl<'a> Writer<'a> {
             })
             .collect();
         out.line(format!("    const dim3 grid({});", grid.join(", ")));
-        // Before the launch: what does not fit is an error here, and not in every thread.
+        // Checks before the launch: a number that does not fit is one error here, and not an error in every thread.
         for i in 0..self.bound.sources.len() {
             out.line(format!("    const auto argument_{i} = {};", self.kernel_argument(i)));
         }
@@ -561,7 +562,7 @@ impl<'a> Writer<'a> {
         let (op, name) = (self.name, &param.name);
         let number = |value: &str| match param.ty {
             ParamType::Scalar(s) => format!("workbench::narrow<{}>(\"{op}\", \"{name}\", {value})", s.c_name()),
-            // torch's 16-bit floats become CUDA's where those are wanted.
+            // torch's 16-bit floats become CUDA's where the parameter has those.
             _ => match half_of(param) {
                 Some(elem) => {
                     let ty = if elem == Elem::F16 { "c10::Half" } else { "c10::BFloat16" };
@@ -577,7 +578,7 @@ impl<'a> Writer<'a> {
                 let ty = self.pointer_type(i);
                 let data = if written { "mutable_data_ptr" } else { "const_data_ptr" };
                 let pointer = match (written, matches!(param.ty, ParamType::Ptr { is_const: true, .. })) {
-                    // A kernel that takes what it only reads without `const`.
+                    // A pointer without `const` to memory that the kernel only reads.
                     (false, false) => format!("static_cast<{ty}>(const_cast<void*>({memory}.{data}()))"),
                     _ => format!("static_cast<{ty}>({memory}.{data}())"),
                 };
@@ -610,7 +611,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A pointer parameter's type as the text has it; of a template's instance, as the kernel was compiled.
+    /// A pointer parameter's type as the text has it; for an instance of a template, the type it was compiled with.
     fn pointer_type(&self, i: usize) -> String {
         let kernel = &self.bound.kernel;
         let param = &kernel.params()[i];
@@ -669,7 +670,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The fake kernel: shapes alone, on torch's tensors, sizes perhaps symbols.
+    /// The fake kernel: shapes alone, on torch's tensors, whose sizes may be symbols.
     fn fake(&self) -> String {
         let mut out = Text::default();
         let first = self.schema().args.iter().find(|a| a.kind == Kind::Tensor).map_or("", |a| a.name.as_str());
@@ -765,7 +766,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Words of types that mean the same wherever they stand.
+/// Names of types that mean the same everywhere.
 const BASIC: &[&str] = &[
     "const",
     "unsigned",
@@ -807,7 +808,7 @@ impl Text {
 fn cpp_type(kind: &Kind) -> String {
     match kind {
         Kind::Tensor => "const at::Tensor&".to_owned(),
-        // A kernel is called with numbers, whatever the schema has while shapes are looked at.
+        // A kernel is called with plain numbers, even if the schema has symbols while shapes are traced.
         Kind::Int | Kind::SymInt => "int64_t".to_owned(),
         Kind::Float => "double".to_owned(),
         Kind::Bool => "bool".to_owned(),
@@ -819,7 +820,7 @@ fn cpp_type(kind: &Kind) -> String {
             let bare = inner.trim_start_matches("const ").trim_end_matches('&');
             if by_reference { format!("const std::optional<{bare}>&") } else { format!("std::optional<{bare}>") }
         }
-        // Nothing else is bound to a kernel.
+        // Other kinds are never bound to a kernel.
         Kind::ScalarType | Kind::Named(_) | Kind::Generic(..) | Kind::Tuple(_) | Kind::List(..) => {
             "const c10::IValue&".to_owned()
         }
@@ -849,14 +850,14 @@ fn dim_name(signature: &Signature, dim: usize) -> String {
     format!("dim_{}", signature.dims[dim])
 }
 
-/// A dim as a variable of Python's, which no argument is, but for an integer argument that it is itself.
+/// A dim as a variable of Python's with a name that no argument has, except for the integer argument that is the dim.
 fn python_dim(signature: &Signature, dim: usize) -> String {
     let name = &signature.dims[dim];
     let taken = PYTHON.contains(&name.as_str()) || signature.inputs.iter().any(|i| i.name == *name);
     if taken { format!("dim_{name}") } else { name.clone() }
 }
 
-/// `known`: only of dims that something has bound.
+/// `known`: uses only dims that something has bound.
 fn cpp_expr(signature: &Signature, expr: &Expr, known: bool) -> String {
     match expr {
         Expr::Number(v) => format!("int64_t({v})"),

@@ -1,9 +1,9 @@
-//! Operator descriptors of Intel Gaudi's dialect: which inputs a kernel takes, which outputs it has, what fills its parameters.
+//! Operator descriptors of Intel Gaudi's dialect: the inputs and outputs of a kernel, and the function that fills its parameters.
 //!
-//! A kernel is a `__global__` kernel of the text, or a host function that gives nothing and takes a tensor first. Its parameters are bound
-//! by what they are, in order: a pointer, a `tpc::tensor<T>` or a tensor is the next tensor, inputs before outputs; a number is the next
-//! scalar input, and one number more is the count of the first output's elements; a struct is the user's parameters. A kernel runs with
-//! a thread for each element of the first output. The text must mention `habana`.
+//! A kernel is a `__global__` kernel of the text, or a host function without a result that takes a tensor first. Its parameters are bound
+//! by their types, in order: a pointer, a `tpc::tensor<T>` or a tensor is the next tensor, inputs before outputs; a number is the next
+//! scalar input, and one more number is the element count of the first output; a struct is the user's parameters. A kernel runs with a
+//! thread for each element of the first output. The text must mention `habana`.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ pub enum Role {
     Tensor = 0,
     /// A number, or a list of integers.
     Scalar = 1,
-    /// Only the callbacks read it.
+    /// An input that only the callbacks read.
     UserParams = 2,
 }
 
-/// Tells the extents of an output from the inputs.
+/// A function that computes the extents of an output from the inputs.
 pub type ShapeFn = dyn Fn(&[Value]) -> Result<Vec<i64>> + Send + Sync;
 
-/// Gives the bytes of the kernel's struct from the inputs.
+/// A function that makes the bytes of the kernel's struct from the inputs.
 pub type ParamsFn = dyn Fn(&[Value]) -> Result<Vec<u8>> + Send + Sync;
 
 /// An output.
@@ -32,11 +32,11 @@ pub type ParamsFn = dyn Fn(&[Value]) -> Result<Vec<u8>> + Send + Sync;
 pub struct OutputDesc {
     /// Its element type.
     pub dtype: DType,
-    /// Its extents; those of input 0 where there is none.
+    /// Its extents; `None`: those of input 0.
     pub shape: Option<Arc<ShapeFn>>,
 }
 
-/// An operator: a kernel of a text, and what it is called with.
+/// An operator: a kernel of a text, with the roles of its inputs and its outputs.
 ///
 /// ```
 /// use workbench::ops::gaudi::{CustomOp, Role};
@@ -73,21 +73,21 @@ impl CustomOp {
         CustomOp { program: program.clone(), name, kernel, inputs: Vec::new(), outputs: Vec::new(), user_params: None }
     }
 
-    /// One more input.
+    /// Adds an input.
     #[must_use]
     pub fn input(mut self, role: Role) -> Self {
         self.inputs.push(role);
         self
     }
 
-    /// One more output, with the extents of input 0.
+    /// Adds an output, with the extents of input 0.
     #[must_use]
     pub fn output(mut self, dtype: DType) -> Self {
         self.outputs.push(OutputDesc { dtype, shape: None });
         self
     }
 
-    /// One more output, with extents of its own.
+    /// Adds an output, with extents of its own.
     #[must_use]
     pub fn output_of(
         mut self,
@@ -105,11 +105,11 @@ impl CustomOp {
         self
     }
 
-    /// Calls it: the outputs, and what was printed.
+    /// Calls it: the outputs, and the report with the kernel's output.
     ///
     /// # Errors
-    /// [`Error::Argument`] for another number of inputs, [`Error::Fault`] when the kernel does not fit the descriptor or does something
-    /// wrong, and what the callbacks give.
+    /// [`Error::Argument`] for a wrong number of inputs, [`Error::Fault`] when the kernel does not fit the descriptor or faults, and errors
+    /// of the callbacks.
     pub fn execute(&self, inputs: Vec<Value>, limits: Limits<'_>) -> Result<(Vec<HostTensor>, Report)> {
         if inputs.len() != self.inputs.len() {
             let (wanted, came) = (self.inputs.len(), inputs.len());
@@ -140,7 +140,7 @@ impl CustomOp {
 /// Runs a kernel of a text on inputs, for outputs of those types and extents: a list of tensors.
 ///
 /// # Errors
-/// [`Error::Argument`] for a text that is not of this dialect, [`Error::Fault`] when the kernel does not fit or does something wrong.
+/// [`Error::Argument`] for a text that is not of this dialect, [`Error::Fault`] when the kernel does not fit or faults.
 pub fn execute(
     program: &Program,
     kernel: &str,
@@ -176,7 +176,7 @@ pub struct TensorFlowOp {
 /// The operators that a text registers with `REGISTER_OP`, in order.
 ///
 /// # Errors
-/// [`Error::Fault`] when a registration does something wrong.
+/// [`Error::Fault`] when a registration faults.
 pub fn tensorflow_ops(program: &Program) -> Result<Vec<TensorFlowOp>> {
     let ops = program.library()?.iter().filter_map(|line| match &line.what {
         LibraryLine::TensorFlow(name, lines) => {
@@ -187,10 +187,10 @@ pub fn tensorflow_ops(program: &Program) -> Result<Vec<TensorFlowOp>> {
     Ok(ops.collect())
 }
 
-/// Calls an operator of TensorFlow's with its inputs and attributes; types are TensorFlow's numbers. A list of tensors.
+/// Calls an operator of TensorFlow's with its inputs and attributes; types are TensorFlow's numbers. The result is a list of tensors.
 ///
 /// # Errors
-/// As [`execute`], and what the operator's functor finds wrong.
+/// As [`execute`], and errors that the operator's functor finds.
 pub fn tensorflow_execute(
     program: &Program,
     op: &str,

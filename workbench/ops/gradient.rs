@@ -14,7 +14,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context for inputs of which `needs` want a gradient.
+    /// A context for inputs; `needs` is true for those that want a gradient.
     pub fn new(needs: Vec<bool>) -> Self {
         Context { saved: Vec::new(), needs }
     }
@@ -34,7 +34,7 @@ impl Context {
         self.saved.iter().filter_map(|s| if let OwnedArg::Tensor(t) = s { Some(t) } else { None }).collect()
     }
 
-    /// For each argument whether a gradient is wanted: the arrays of floats.
+    /// True for each argument whose gradient is wanted: the arrays of floats.
     pub fn needs_input_grad(&self) -> &[bool] {
         &self.needs
     }
@@ -53,7 +53,7 @@ pub struct Gradient {
     pub backward: BackwardFn,
     /// The function that runs before it; `None` saves every argument.
     pub setup: Option<SetupFn>,
-    /// The operator that computes it, where one does.
+    /// The operator that computes it, if one does.
     pub by: Option<Arc<GradientBy>>,
 }
 
@@ -68,7 +68,7 @@ pub struct GradientBy {
     pub differentiable: Vec<usize>,
 }
 
-/// Something that a backward pass needs of its forward pass.
+/// A value of the forward pass that a backward pass needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
     /// An argument, by its number.
@@ -161,8 +161,8 @@ impl GradientBy {
 }
 
 impl Op {
-    /// Registers another operator as the gradient: it is called with the gradients of the outputs that are floats and then with what
-    /// `saves` names, arguments or "output", "output.1"; it gives one gradient for each argument in `differentiable`.
+    /// Registers another operator as the gradient. It is called with the gradients of the outputs that are floats and then with the values
+    /// that `saves` names, arguments or "output", "output.1"; it gives one gradient for each argument in `differentiable`.
     ///
     /// ```
     /// use workbench::prelude::*;
@@ -185,7 +185,7 @@ impl Op {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] for names that are none, and where the operator's arguments or results are too many or too few.
+    /// [`Error::Argument`] for names that do not exist, and where the operator has too many or too few arguments or results.
     pub fn register_backward(&self, backward: &Op, saves: &[&str], differentiable: &[&str]) -> Result<()> {
         self.set_gradient(GradientBy::new(self, backward, saves, differentiable)?.gradient());
         Ok(())

@@ -1,10 +1,11 @@
 //! Operators that texts register with the dispatcher (`TORCH_LIBRARY`, `TORCH_LIBRARY_IMPL` and their kin): schemas, implementations by
 //! dispatch key, calls by name. Texts add to one another: one may define an operator and another implement it, and a text that is run again
-//! replaces what it said before.
+//! replaces its earlier registrations.
 //!
-//! Here functions are checked against schemas, arguments bound, and dispatch keys chosen. What a schema does not mark as written is sealed
-//! for the call. `wb.op` of a host function writes a `TORCH_LIBRARY_FRAGMENT` behind the text, so such an operator is one of these; one of
-//! a callable has its schema here and its function in Python. [`set_shape_rule`] has the results of every call held against a shape.
+//! Functions are checked here against schemas, arguments are bound, and dispatch keys chosen. Arguments that a schema does not mark as
+//! written are read-only during the call. `wb.op` of a host function appends a `TORCH_LIBRARY_FRAGMENT` to the text, so such an operator is
+//! one of these; an operator made of a callable has its schema here and its function in Python. [`set_shape_rule`] has the results of every
+//! call checked against a shape.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -46,7 +47,7 @@ pub struct Overload {
     pub implementations: Vec<Implementation>,
     /// The module that `m.set_python_module` names.
     pub python_module: Option<String>,
-    /// The text that says the schema.
+    /// The text that defines the schema.
     pub definition: Option<Program>,
     /// True if the schema was inferred from the function's type. Such a schema does not say which arguments are written: any may be, as in
     /// torch.
@@ -59,7 +60,7 @@ pub struct Overload {
 /// The parts of an operator of a `NEURON_LIBRARY` beside its kernel.
 #[derive(Clone)]
 struct Neuron {
-    /// The program and the function that tell the shape of the result.
+    /// The program and the function that compute the shape of the result.
     shape: (Program, Export),
     /// The number of cores that run the kernel.
     cores: u32,
@@ -70,11 +71,11 @@ type Packet = Arc<Vec<Arc<Overload>>>;
 
 static OPERATORS: LazyLock<RwLock<HashMap<String, Packet>>> = LazyLock::new(RwLock::default);
 
-/// Takes in what a text registers; the qualified names of the operators it says something of, in order.
+/// Registers the operators of a text; gives the qualified names of those it defines or implements, in order.
 ///
 /// # Errors
-/// [`Error::Argument`] for a schema that is none, a function that does not fit its schema, and an operator defined twice in one text;
-/// [`Error::Fault`] when a registration does something wrong. Nothing is registered then.
+/// [`Error::Argument`] for a malformed schema, a function that does not fit its schema, and an operator defined twice in one text;
+/// [`Error::Fault`] when a registration faults. Nothing is registered then.
 pub fn load(program: &Program) -> Result<Vec<String>> {
     static CONNECT: Once = Once::new();
     CONNECT.call_once(|| host::set_dispatcher(dispatch));
@@ -154,15 +155,15 @@ pub fn load(program: &Program) -> Result<Vec<String>> {
         replaced.extend(all.insert(name, Arc::new(packet.into_iter().map(Arc::new).collect())));
     }
     drop(all);
-    // Rules of Python's go when no lock is held.
+    // Rules made in Python are dropped when no lock is held.
     drop(replaced);
     Ok(order)
 }
 
-/// Defines an operator by its schema alone: somebody else runs it.
+/// Defines an operator by its schema alone: its caller runs it.
 ///
 /// # Errors
-/// [`Error::Argument`] for a schema that is none.
+/// [`Error::Argument`] for a malformed schema.
 pub fn define(schema: &str) -> Result<String> {
     let schema = Schema::parse_operator(schema)?;
     let name = format!("{}::{}", schema.namespace, schema.name);
@@ -176,7 +177,7 @@ pub fn define(schema: &str) -> Result<String> {
     Ok(name)
 }
 
-/// Changes the overload without a name of an operator that is there.
+/// Changes the overload without a name of an existing operator.
 fn change(name: &str, how: impl FnOnce(&mut Overload)) {
     let mut all = OPERATORS.write().unwrap_or_else(PoisonError::into_inner);
     let Some(packet) = all.get_mut(name) else { return };
@@ -189,15 +190,15 @@ fn change(name: &str, how: impl FnOnce(&mut Overload)) {
     }
 }
 
-/// Holds the results of an operator's calls against a rule from now on, or against none.
+/// Checks the results of an operator's calls against a rule from now on, or against none.
 pub fn set_shape_rule(name: &str, rule: Option<ShapeRule>) {
     let mut old = None;
     change(name, |overload| old = std::mem::replace(&mut overload.rule, rule));
-    // It may be Python's, and is dropped when no lock is held.
+    // The old rule may be made in Python, so it is dropped when no lock is held.
     drop(old);
 }
 
-/// Takes a schema that follows from a function's type at its word: it marks nothing as written, so nothing may be.
+/// Takes an inferred schema as exact: it marks nothing as written, so nothing may be written.
 pub fn hold_to_schema(name: &str) {
     change(name, |overload| overload.is_inferred = false);
 }
@@ -205,7 +206,7 @@ pub fn hold_to_schema(name: &str) {
 /// The kernels that a shape source of Neuron's names, in order.
 ///
 /// # Errors
-/// [`Error::Fault`] when a registration does something wrong.
+/// [`Error::Fault`] when a registration faults.
 pub fn neuron_kernels(shape: &Program) -> Result<Vec<String>> {
     let mut kernels: Vec<String> = Vec::new();
     for line in shape.library()? {
@@ -218,12 +219,12 @@ pub fn neuron_kernels(shape: &Program) -> Result<Vec<String>> {
     Ok(kernels)
 }
 
-/// Takes in the operators of Neuron's shape source `shape`, whose kernels are in `compute`; the qualified names of the operators.
-/// Operators that a library of that name had before are there no longer.
+/// Registers the operators of Neuron's shape source `shape`, whose kernels are in `compute`; gives their qualified names. Operators that a
+/// library of that name had before are removed.
 ///
 /// # Errors
-/// [`Error::Argument`] for a kernel that is not there or takes another number of arguments, and for a source without a
-/// `NEURON_LIBRARY`; [`Error::Fault`] when a registration does something wrong.
+/// [`Error::Argument`] for a kernel that is missing or takes another number of arguments, and for a source without a `NEURON_LIBRARY`;
+/// [`Error::Fault`] when a registration faults.
 pub fn load_neuron(shape: &Program, compute: &Program, cores: u32) -> Result<Vec<String>> {
     let mut made: Vec<(String, Overload)> = Vec::new();
     for line in shape.library()? {
@@ -278,7 +279,7 @@ pub fn names() -> Vec<String> {
 fn qualified(namespace: &str, name: &str) -> Result<String> {
     match name.split_once("::") {
         None => Ok(format!("{namespace}::{name}")),
-        // `RegisterOperators` has none of its own.
+        // `RegisterOperators` has no namespace of its own.
         Some((own, _)) if own == namespace || namespace.is_empty() => Ok(name.to_owned()),
         Some((own, _)) => Err(Error::argument(format!(
             "Explicitly provided namespace ({own}) in operator name does not match namespace of enclosing TORCH_LIBRARY block ({namespace})"
@@ -304,7 +305,7 @@ fn defined_schema(line: &LibraryEntry, text: &str) -> Result<Schema> {
     }
 }
 
-/// As torch names what it infers: `_0`, `_1`, ...
+/// An inferred schema with torch's names for arguments: `_0`, `_1`, ...
 fn inferred_schema(name: &str, inferred: &Inferred) -> String {
     let plain = |ty: &str| ty.trim_start_matches('!').to_owned();
     let args: Vec<String> = inferred.args.iter().enumerate().map(|(i, ty)| format!("{} _{i}", plain(ty))).collect();
@@ -373,8 +374,8 @@ impl Overload {
         Ok(())
     }
 
-    /// The implementation for an array of the host: that for the CPU, or one for any device, or else that for CUDA, whose kernels run
-    /// here as well; the other way round where CUDA's is preferred.
+    /// The implementation for an array of the host: the one for the CPU, or one for any device, or else the one for CUDA, whose kernels run
+    /// on the CPU as well; the other way round where CUDA is preferred.
     ///
     /// # Errors
     /// The message of torch when there is none: `NotImplementedError` to Python.
@@ -382,14 +383,14 @@ impl Overload {
         self.implementation_below(prefer_cuda, false)
     }
 
-    /// The implementation for torch's autograd, which goes before all others.
+    /// The implementation for torch's autograd, which takes precedence over all others.
     fn of_autograd(&self, prefer_cuda: bool) -> Option<&Implementation> {
         let device = if prefer_cuda { "AutogradCUDA" } else { "AutogradCPU" };
         let find = |key: &str| self.implementations.iter().find(|i| i.key == key);
         find(device).or_else(|| find("Autograd"))
     }
 
-    /// As [`Overload::implementation`]; below torch's autograd its own is passed over.
+    /// The implementation as [`Overload::implementation`] finds it; below torch's autograd, the one for autograd is skipped.
     fn implementation_below(&self, prefer_cuda: bool, below: bool) -> std::result::Result<&Implementation, String> {
         if let Some(found) = self.of_autograd(prefer_cuda).filter(|_| !below) {
             return Ok(found);
@@ -398,7 +399,7 @@ impl Overload {
         let (first, last) = if prefer_cuda { ("CUDA", "CPU") } else { ("CPU", "CUDA") };
         // Gaudi's device is this one, too.
         let anywhere = ["CompositeExplicitAutograd", "", "CompositeImplicitAutograd"];
-        // Without a device of its own it is somebody's way to write both.
+        // An implementation without a device of its own usually serves both.
         let found = [first].into_iter().chain(anywhere).chain([last, "HPU"]).find_map(find);
         match found {
             Some(found) if found.program.options().strict_device && found.key == "CUDA" => Err(self.lacks("CPU")),
@@ -416,7 +417,7 @@ impl Overload {
         )
     }
 
-    /// Arguments in the schema's order, converted to its types; what it may not write is to be read only.
+    /// Arguments in the schema's order, converted to its types; those that it may not write are read-only.
     ///
     /// # Errors
     /// [`Error::Argument`] naming the argument that is missing, unknown, or of another type.
@@ -456,7 +457,7 @@ impl Overload {
     /// Calls it with bound arguments.
     ///
     /// # Errors
-    /// [`Error::Fault`] when it does something wrong, [`Error::Argument`] where it gives another number of results than its schema says.
+    /// [`Error::Fault`] when it faults, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
         let found = self.implementation_below(prefer_cuda, limits.below_autograd).map_err(Error::argument)?;
         // Operators that it calls are chosen anew, but below autograd where this one is.
@@ -474,7 +475,7 @@ impl Overload {
         !matches!(found.key.as_str(), "" | "CompositeImplicitAutograd") && !found.key.starts_with("Autograd")
     }
 
-    /// A result that shares no memory which it may not, and has the shape that the rule says.
+    /// A result that shares no memory it may not share, and that has the shape of the rule.
     fn held(&self, value: Value, given: &[Value]) -> Result<Value> {
         let value = self.fresh(value, given)?;
         if let Some(rule) = &self.rule {
@@ -497,8 +498,8 @@ impl Overload {
         [false, true].into_iter().any(|prefer_cuda| self.recorded(prefer_cuda).is_some_and(has))
     }
 
-    /// Calls it with bound arguments and records what it does with tensors that require grad, of which `wants` says which they are, in order;
-    /// no record where it has no gradient.
+    /// Calls it with bound arguments and records its operations on tensors that require grad; `wants` says which of them do, in order. No
+    /// record where it has no gradient.
     ///
     /// # Errors
     /// As [`Overload::call`].
@@ -534,7 +535,7 @@ impl Overload {
         }
     }
 
-    /// The shapes and types of the results for arguments of these shapes and types, bound.
+    /// The shapes and types of the results, for bound arguments of these shapes and types.
     ///
     /// # Errors
     /// As [`Program::shapes`].
@@ -543,7 +544,7 @@ impl Overload {
             let (program, rule) = &neuron.shape;
             return program.shapes(rule, values, limits);
         }
-        // An implementation for tensors without data is there for this.
+        // An implementation for tensors without data serves this purpose.
         let meta = self.implementations.iter().find(|i| i.key == "Meta");
         let found = match meta {
             Some(meta) => meta,
@@ -638,18 +639,18 @@ fn described(value: &Value) -> String {
     }
 }
 
-/// A type as C++ can tell it: without the sizes of lists, and every integer alike.
+/// A type as far as C++ knows it: without the sizes of lists, and with all integers alike.
 fn unsized_kind(kind: &Kind) -> String {
     match kind {
         Kind::List(inner, _) => format!("{}[]", unsized_kind(inner)),
         Kind::Optional(inner) => format!("{}?", unsized_kind(inner)),
-        // As in torch, a function of int64_t serves both: symbols are numbers when it is called.
+        // A function of int64_t serves both, as in torch: symbols are numbers when it is called.
         Kind::SymInt => Kind::Int.to_string(),
         kind => kind.to_string(),
     }
 }
 
-/// A value as a type of schemas, if it is one.
+/// A value converted to a type of schemas, if it fits.
 fn fit(kind: &Kind, value: Value) -> Option<Value> {
     match (kind, value) {
         (Kind::Optional(_), Value::None) => Some(Value::None),
@@ -657,7 +658,7 @@ fn fit(kind: &Kind, value: Value) -> Option<Value> {
         (Kind::List(inner, _), Value::List(all) | Value::Tuple(all)) => {
             all.into_iter().map(|v| fit(inner, v)).collect::<Option<_>>().map(Value::List)
         }
-        // One number stands for a list of a stated size, though not for a list of lists.
+        // A single number stands for a list of a stated size, but not for a list of lists.
         (Kind::List(inner, Some(n)), value)
             if matches!(**inner, Kind::Int | Kind::SymInt | Kind::Float | Kind::Bool) =>
         {
@@ -689,7 +690,7 @@ fn fit(kind: &Kind, value: Value) -> Option<Value> {
     }
 }
 
-/// As [`fit`], for types of other types.
+/// Converts as [`fit`] does, for generic types.
 fn fit_generic(name: &str, kinds: &[Kind], value: Value) -> Option<Value> {
     match (name, kinds, value) {
         ("Dict", [key, of], Value::Dict(all)) => {
@@ -729,12 +730,12 @@ pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
     })
 }
 
-/// The default of an argument as a value; `None` where it has none, or one that says nothing here.
+/// The default of an argument as a value; `None` where it has none, or one that has no meaning here.
 pub fn default_of(arg: &Argument) -> Option<Value> {
     default_value(arg.default.as_ref()?, &arg.kind)
 }
 
-/// A default as a value; `None` for one that says nothing here, such as complex numbers.
+/// A default as a value; `None` for one that has no meaning here, such as complex numbers.
 fn default_value(default: &Default, kind: &Kind) -> Option<Value> {
     let value = match default {
         Default::Int(v) if matches!(kind, Kind::ScalarType) => Value::DType(scalar_type(*v)?),
@@ -753,10 +754,10 @@ fn default_value(default: &Default, kind: &Kind) -> Option<Value> {
     fit(kind, value)
 }
 
-/// The first overload that takes the arguments, with them bound.
+/// The first overload that takes the arguments, and the arguments bound to it.
 ///
 /// # Errors
-/// As [`Overload::bind`]: of the only overload, or of all of them.
+/// The error of [`Overload::bind`] for the only overload, or one that names all of them.
 pub fn resolve(
     name: &str,
     packet: &[Arc<Overload>],
@@ -792,7 +793,7 @@ fn dispatch(
     let Some(found) = found.filter(|o| o.schema.is_some()) else {
         return wrong(format!("Could not find schema for {name}.{overload}."));
     };
-    // A tensor that says it is on CUDA is served by what is registered for that.
+    // A tensor that claims to be on CUDA is served by the implementations for CUDA.
     let prefer_cuda = values.iter().any(|v| matches!(v, Value::Tensor(t) if t.device().is_cuda));
     let values = match found.bind(values, Vec::new()) {
         Ok(values) => values,

@@ -1,4 +1,4 @@
-//! Manifests: what an operator is beside its text, in a file that travels with it: schema, shape, gradient, references, samples,
+//! Manifests: the facts about an operator beside its text, in a file that travels with it: schema, shape, gradient, references, samples,
 //! tolerances.
 //!
 //! ```toml
@@ -16,12 +16,12 @@
 //! x = { normal = [5, 7] }
 //! ```
 //!
-//! The file of references may hold more than those: `function` (what computes an operator without a text), `fake` and `shape_function`
-//! (its shapes), `gradient` and `setup` (its backward and `setup_context`), `vmap` (its rule for batches) and `reference` name functions
-//! of it. Where none of these is said references have the operators' names. `operator` is the qualified name of one that the text
-//! registers, where the name alone would not do. `[[softmax.kernels]]` are further implementations: a `function`, or a `kernel` with a `text` of its own.
+//! The file of references may hold more than those: `function` (the implementation of an operator without a text), `fake` and `shape_function` (its
+//! shapes), `gradient` and `setup` (its backward and `setup_context`), `vmap` (its rule for batches) and `reference` name functions in it. Where none
+//! of these is given, references have the operators' names. `operator` is the qualified name of an operator that the text registers, where the name
+//! alone is ambiguous. `[[softmax.kernels]]` are further implementations: a `function`, or a `kernel` with a `text` of its own.
 //!
-//! `op.save` writes a manifest with the text and what it is compiled with, and a Python file beside it (`saving.py`).
+//! `op.save` writes a manifest with the text and its compile settings, and a Python file beside it (`saving.py`).
 
 use std::collections::BTreeMap;
 
@@ -75,13 +75,13 @@ impl Build {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Other {
-    /// `cpu` or `cuda`; without it the CPU.
+    /// `cpu` or `cuda`; if absent, `cpu`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// The function of the file of references.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// The element types of the first array that it serves; without them all.
+    /// The element types of the first array that it serves; if empty, all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dtypes: Vec<String>,
     /// The kernel.
@@ -90,13 +90,13 @@ pub struct Other {
     /// The text of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// As [`Build`] has them.
+    /// The macros, as in [`Build`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub defines: BTreeMap<String, String>,
-    /// As [`Build`] has them.
+    /// The headers, as in [`Build`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// As [`Build`] has them.
+    /// The options, as in [`Build`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
 }
@@ -174,7 +174,7 @@ pub struct Entry {
     /// The function that runs it over a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vmap: Option<String>,
-    /// The qualified name, of an operator that the text registers; without it the name decides.
+    /// The qualified name, of an operator that the text registers; if absent, the name decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
     /// Further implementations.
@@ -192,7 +192,7 @@ pub struct Entry {
     /// The element types that it serves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dtypes: Vec<String>,
-    /// Relative and absolute tolerance by element type, where torch's do not hold.
+    /// Relative and absolute tolerance by element type, where torch's are too tight.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tolerance: BTreeMap<String, [f64; 2]>,
     /// Arguments to check it with.
@@ -207,14 +207,14 @@ const HEAD: [&str; 6] = ["source", "text", "reference", "defines", "headers", "o
 const GENERATORS: [&str; 4] = ["normal", "uniform", "integers", "values"];
 
 impl Manifest {
-    /// Reads a manifest; `name` is what messages call it.
+    /// Reads a manifest; `name` is its name in messages.
     ///
     /// # Errors
-    /// [`Error::Argument`] with the line and a caret, or naming the operator and what is wrong with its entry.
+    /// [`Error::Argument`] with the line and a caret, or naming the operator and the error in its entry.
     pub fn parse(name: &str, text: &str) -> Result<Manifest> {
         let table: toml::Table =
             toml::from_str(text).map_err(|e| Error::argument(format!("{name}: {}", e.to_string().trim_end())))?;
-        // Each operator by itself, so that a message can name it.
+        // Operators are read one by one, so that a message can name the operator.
         for (key, value) in &table {
             if !HEAD.contains(&key.as_str())
                 && let Err(why) = value.clone().try_into::<Entry>()
@@ -312,7 +312,7 @@ impl Entry {
     }
 }
 
-/// A table that stands for an array: one generator, and what goes with it.
+/// Checks a table that stands for an array: it has one generator, and the keys that the generator takes.
 fn check_array(table: &toml::Table) -> std::result::Result<(), String> {
     let used: Vec<&str> = GENERATORS.into_iter().filter(|g| table.contains_key(*g)).collect();
     let [generator] = used.as_slice() else {

@@ -1,11 +1,11 @@
 //! Operators: a torch schema, an output shape, implementations per element type and device, under one name.
 //!
-//! A call has two halves, so that every front end allocates outputs its own way: [`Op::plan`] works out what comes back
-//! and how the kernel is launched, [`Op::run`] runs it on the caller's memory. [`Op::call`] does both for Rust.
+//! A call has two halves, so that every user of operators can allocate outputs in its own way: [`Op::plan`] works out the outputs and the
+//! launch, [`Op::run`] runs it on the caller's memory. [`Op::call`] does both for Rust.
 //!
-//! A write that the schema does not declare is a fault on the CPU; for a GPU the text is looked at (`pass/writes.rs`), and an operator that
-//! writes such an argument anywhere is refused. An operator's text is compiled for the GPU when it is first called with such arrays, with
-//! the same macros, headers, instances and binding.
+//! A write that the schema does not declare is a fault on the CPU. For a GPU the text is analysed (`pass/writes.rs`), and an operator that
+//! writes such an argument anywhere is refused. An operator's text is compiled for the GPU at its first call with arrays on one, with the
+//! same macros, headers, instances and binding.
 
 mod again;
 pub mod binding;

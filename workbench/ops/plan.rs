@@ -1,4 +1,4 @@
-//! A call: arguments in, output shapes and a launch out, then the launch itself. The fast path of every front end.
+//! Plans of calls: arguments in, output shapes and a launch out, then the launch itself. The fast path from Python, torch and Rust.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
 use crate::runtime::{Arg, BufferArg, DType, Device, Error, Interrupt, LaunchConfig, Queue, Report, Result};
 
-/// An array of the caller's, contiguous in row-major order: in host memory, or in a call on a GPU in that GPU's.
+/// An array of the caller's, contiguous in row-major order: in host memory, or in the GPU's memory for a call on a GPU.
 #[derive(Debug, Clone)]
 pub struct ArrayRef {
     /// First byte.
@@ -65,7 +65,7 @@ impl ArgValue<'_> {
     }
 }
 
-/// A call worked out: what it returns and how it runs.
+/// A planned call: its outputs and its launch.
 pub struct Plan {
     /// The fresh outputs to allocate, in order.
     pub outputs: SmallVec<[Spec; 2]>,
@@ -87,7 +87,7 @@ pub(crate) enum Run {
     Kernel(KernelRun),
     /// A Rust closure.
     Host(Arc<Implementation>),
-    /// Nothing of ours.
+    /// A function of the caller's, which is run outside.
     Outside,
 }
 
@@ -123,15 +123,15 @@ impl Plan {
 }
 
 impl Op {
-    /// Works a call out: picks the implementation, matches shapes, finds outputs and launch.
+    /// Plans a call: picks the implementation, matches shapes, computes outputs and launch.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming operator, argument, what came and what was wanted.
+    /// [`Error::Argument`] naming the operator and the argument, with what was given and what was expected.
     pub fn plan(&self, args: &[ArgValue<'_>]) -> Result<Arc<Plan>> {
         self.plan_on(Device::Cpu, args)
     }
 
-    /// As [`Op::plan`], for arrays that lie on a device. For a GPU a kernel's text is compiled when it is first called there.
+    /// Plans a call as [`Op::plan`] does, for arrays that lie on a device. A kernel's text is compiled for a GPU at its first call there.
     ///
     /// # Errors
     /// As [`Op::plan`]; [`Error::Compile`] and [`Error::DeviceUnavailable`] where the kernel does not compile for a GPU.
@@ -154,8 +154,7 @@ impl Op {
         })
     }
 
-    /// The number of what serves a call with arrays of these element types, where that was registered by
-    /// [`Op::register_outside`].
+    /// The number of the function that serves a call with arrays of these element types, if it was registered by [`Op::register_outside`].
     ///
     /// # Errors
     /// As [`Op::output_dtypes`].
@@ -189,7 +188,7 @@ impl Op {
     /// Runs a planned call; `outputs` are the first bytes of the arrays that [`Plan::outputs`] describes.
     ///
     /// # Errors
-    /// [`Error::Fault`] when the kernel does something wrong; [`Error::Argument`] for a host implementation called so.
+    /// [`Error::Fault`] when the kernel faults; [`Error::Argument`] for a host implementation.
     pub fn run(
         &self,
         plan: &Plan,
@@ -222,12 +221,12 @@ impl Op {
 }
 
 impl Definition {
-    /// As [`Op::plan_on`], of an operator called `name`; the last plan where the call is like the last one.
+    /// Plans as [`Op::plan_on`] does, for an operator called `name`; gives the last plan where the call is like the last one.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Op::plan_on`].
     pub fn plan_on(&self, name: &str, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<Plan>> {
-        // On a GPU variables are looked at anew, a callable is asked anew, and a twin is nobody else's.
+        // Plans are not kept on a GPU, where variables are read again, nor with a callable, which is asked again, nor for a twin.
         let is_kept = device == Device::Cpu && self.shape_fn.is_none() && !dispatch::twins_serve();
         if !is_kept {
             return plan(name, self, device, args).map(Arc::new);
@@ -286,7 +285,7 @@ fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_
             }
         }
         for (k, array) in signature.outputs.iter().enumerate() {
-            // A kernel's pointer decides; what the signature says was held against it, and widens with a float64 twin.
+            // The kernel's pointer decides; the type in the signature was checked against it, and widens with a float64 twin.
             outputs.push(Spec { shape: dims.output(signature, array).map_err(fail)?, dtype: dtype(k) });
         }
     } else if let Some(f) = &definition.shape_fn {
@@ -351,7 +350,7 @@ fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_
     Ok(Plan { outputs, run })
 }
 
-/// The arrays the schema says are written.
+/// The arrays that the schema marks as written.
 fn written<'a>(schema: &'a Schema, args: &'a [ArgValue<'_>]) -> impl Iterator<Item = &'a ArrayRef> {
     schema.args.iter().zip(args).filter_map(|(s, a)| match a {
         ArgValue::Array(array) if s.mutated => Some(array),
@@ -359,7 +358,7 @@ fn written<'a>(schema: &'a Schema, args: &'a [ArgValue<'_>]) -> impl Iterator<It
     })
 }
 
-/// Checks what the kernel's own types cannot show: `None` where the schema has no `?`, a float for the schema's `int`.
+/// Checks arguments that the kernel's own types cannot check: `None` where the schema has no `?`, a float for the schema's `int`.
 fn check_kinds(schema: &Schema, args: &[ArgValue<'_>]) -> std::result::Result<(), String> {
     for (arg, value) in schema.args.iter().zip(args) {
         match (&arg.kind, value) {
@@ -376,8 +375,8 @@ fn check_kinds(schema: &Schema, args: &[ArgValue<'_>]) -> std::result::Result<()
     Ok(())
 }
 
-/// Grid and block of a call that has something to write. At least one block runs, also where an input is empty and
-/// `threads=` counts its elements: the output of a sum of nothing is still to be written.
+/// Grid and block of a call that has an output to write. At least one block runs, even if an input is empty and `threads=` counts its
+/// elements: the output of a sum over nothing must still be written.
 fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::Result<(Dim3, Dim3), String> {
     let [bx, by, bz] = definition.block;
     let block = Dim3::new(bx, by, bz);
@@ -481,7 +480,7 @@ fn half(op: &str, param: &str, elem: Elem, value: &ArgValue<'_>, halves: &mut Ha
 /// A number by the C signature; one that does not fit is an error.
 ///
 /// # Errors
-/// [`Error::Argument`] naming the parameter, what came and what was wanted.
+/// [`Error::Argument`] naming the parameter, with what was given and what was expected.
 pub fn scalar(op: &str, param: &str, ty: ParamType, value: &ArgValue<'_>) -> Result<Const> {
     let wrong = |why: &str| {
         Err(Error::argument(format!("`{op}`: argument `{param}` ({}) got {}{why}", param_type(ty), value.describe())))

@@ -1,4 +1,4 @@
-//! Operators by name. Registering a name again replaces what it means, silently and for every handle there is.
+//! Operators by name. A new registration of a name replaces the operator, without a message and for every handle.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
@@ -13,7 +13,7 @@ use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
 use crate::ir::{Elem, ParamType, Scalar};
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
 
-/// The shape and type of an array that is not there yet.
+/// The shape and type of an array that does not exist yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// Its extents.
@@ -28,7 +28,7 @@ pub type ShapeFn = Arc<dyn Fn(&[Spec]) -> Result<Vec<Spec>> + Send + Sync>;
 /// The rule that gives output shapes.
 #[derive(Clone, Default)]
 pub enum ShapeRule {
-    /// As input 0's.
+    /// The shape of input 0.
     #[default]
     LikeFirst,
     /// A signature such as `a[m,k], b[k,n] -> out[m,n]`.
@@ -91,7 +91,7 @@ impl OpOptions {
 /// The rule that gives a kernel implementation its launch.
 #[derive(Debug, Clone)]
 pub enum Extent {
-    /// One thread an element of output 0 (of the first written argument when there is no output).
+    /// One thread per element of output 0 (of the first written argument when there is no output).
     PerElement,
     /// So many threads in x, y, z.
     Threads(Vec<Expr>),
@@ -114,7 +114,7 @@ pub(crate) enum Implementation {
 pub(crate) struct KernelImpl {
     pub bound: Arc<Bound>,
     pub twin: OnceLock<std::result::Result<Arc<Bound>, String>>,
-    /// Asked for again where it could not be made: NVRTC may be there by then.
+    /// Tried again where it could not be made: NVRTC may have been installed by then.
     pub for_gpu: Mutex<Option<Arc<Bound>>>,
 }
 
@@ -154,10 +154,10 @@ pub struct Definition {
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
     /// The template that more implementations come from.
     pub(crate) template: Option<Template>,
-    /// For each fresh output its element type where the first kernel's is another than its first array's: what serves other types
-    /// gives such ones, too.
+    /// The element type of each fresh output for which the first kernel's type differs from that of its first array; other implementations
+    /// give the same type.
     fixed: Vec<Option<DType>>,
-    /// For each signature input the schema argument it is.
+    /// The schema argument for each input of the signature.
     pub(crate) signed: Vec<usize>,
     pub(crate) gradient: RwLock<Option<Gradient>>,
     /// The last call's plan.
@@ -180,7 +180,7 @@ pub struct Op {
     entry: Arc<Entry>,
 }
 
-/// Reads a lock whatever a panicking holder left: definitions are replaced whole, never half.
+/// Reads a lock even after a holder has panicked: definitions are replaced whole, never half.
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -190,7 +190,7 @@ fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
 }
 
 impl Op {
-    /// Defines an operator, or gives its name a new meaning.
+    /// Defines an operator, or redefines its name.
     ///
     /// # Errors
     /// [`Error::Compile`] when the text does not compile; [`Error::Argument`] for a malformed schema, signature or
@@ -319,8 +319,8 @@ impl Op {
         self.definition().add(self.name(), kernel).map(drop)
     }
 
-    /// Has calls whose first array is of one of these types (`None`: all calls) served by what the caller runs itself, by a number that
-    /// [`Op::outside`] gives; what served them is there no longer.
+    /// Has calls whose first array is of one of these types (`None`: all calls) served by a function that the caller runs itself;
+    /// [`Op::outside`] gives its number. Earlier implementations for these calls are removed.
     pub fn register_outside(&self, dtypes: Option<Vec<DType>>, number: usize) {
         let definition = self.definition();
         let mut all = write(&definition.implementations);
@@ -329,12 +329,12 @@ impl Op {
             *all = vec![Arc::new(Implementation::Outside(None, number))];
             return;
         };
-        // Kernels may take arrays of other types after the first; they are asked later.
+        // Kernels may take arrays of other types after the first; they are checked later.
         all.retain(|i| !matches!(&**i, Implementation::Outside(Some(old), _) if old.iter().all(|d| taken.contains(d))));
         all.insert(0, Arc::new(Implementation::Outside(dtypes, number)));
     }
 
-    /// The binding of its kernels' parameters, one a line.
+    /// The binding of its kernels' parameters, one per line.
     pub fn binding(&self) -> String {
         let definition = self.definition();
         let texts: Vec<String> = read(&definition.implementations)
@@ -378,7 +378,7 @@ impl Op {
 }
 
 impl Definition {
-    /// Adds a kernel, in place of one for the same types.
+    /// Adds a kernel, replacing one for the same types.
     pub(crate) fn add(&self, name: &str, kernel: Kernel) -> Result<Arc<Bound>> {
         let names = self.signature.as_ref().unwrap_or(&self.plain);
         let free = |arg: &str| {
@@ -417,12 +417,12 @@ impl Definition {
         self.shape_fn.is_some()
     }
 
-    /// The shape signature, if there is one, and for each of its inputs the schema argument that it is.
+    /// The shape signature, if there is one, and the schema argument for each of its inputs.
     pub fn signature(&self) -> Option<(&Signature, &[usize])> {
         self.signature.as_ref().map(|signature| (signature, self.signed.as_slice()))
     }
 
-    /// The element type of a fresh output of what is no kernel, by that of the first array.
+    /// The element type of a fresh output of an implementation that is no kernel, by that of the first array.
     pub(crate) fn other_dtype(&self, output: usize, first: DType) -> DType {
         let said = self.signature.as_ref().and_then(|s| s.outputs.get(output)?.dtype);
         said.or_else(|| self.fixed.get(output).copied().flatten()).unwrap_or(first)
@@ -462,7 +462,7 @@ fn same_types(a: &Bound, b: &Bound) -> bool {
     types(a) == types(b) && device(a) == device(b)
 }
 
-/// The element types of a kernel's outputs that are others than its first array's.
+/// The element types of a kernel's outputs that differ from that of its first array.
 fn fixed_outputs(bound: &Bound) -> Vec<Option<DType>> {
     let arrays =
         bound.sources.iter().zip(bound.kernel.params()).filter_map(|(source, param)| match (source, param.ty) {
@@ -512,7 +512,7 @@ fn pick(name: &str, schema: &Schema, program: &Program, wanted: Option<&str>) ->
 /// Element types that an operator of a template begins with, the first that its text compiles for.
 const FIRST: [Scalar; 4] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64];
 
-/// The instance of a template that shows how its parameters are bound: all arrays of one type, or else one of them of indices.
+/// The instance of a template that shows how its parameters are bound: all arrays of one type, or else all but one, which holds indices.
 fn first_instance(schema: &Schema, template: &Template, binds: &dyn Fn(Kernel) -> Result<Bound>) -> Result<Bound> {
     let tensors: Vec<&str> = schema.args.iter().filter(|a| a.is_tensor()).map(|a| a.name.as_str()).collect();
     let alike = FIRST.into_iter().map(|one| vec![one; tensors.len()]);
@@ -535,7 +535,7 @@ fn first_instance(schema: &Schema, template: &Template, binds: &dyn Fn(Kernel) -
     Err(first_error.unwrap_or_else(|| Error::argument(format!("`{}` has no instance", template.name))))
 }
 
-/// For each input of the signature the schema argument of its name.
+/// The schema argument of each input of the signature, by name.
 fn match_inputs(name: &str, schema: &Schema, signature: &Signature) -> Result<Vec<usize>> {
     let mut found = Vec::new();
     for input in &signature.inputs {
@@ -600,7 +600,7 @@ fn check_interface(name: &str, schema: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// "Like input 0" needs an input 0, unless nothing fresh is made.
+/// Checks that there is an input 0 where outputs are like input 0.
 fn check_like_first(name: &str, schema: &Schema) -> Result<()> {
     if fresh_outputs(schema).is_empty() || schema.args.iter().any(|a| a.kind == Kind::Tensor) {
         return Ok(());

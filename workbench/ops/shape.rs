@@ -1,8 +1,8 @@
 //! Shape signatures: `"a[m,k], b[k,n] -> out[m,n]"`, and the integer expressions over their dims.
 //!
-//! An input's extents are names (bound by its shape, equal wherever they stand again) or numbers (checked); `x[*]` is any
-//! rank, contiguous, its shape shared by every other `[*]`, its size bound as `numel` and `n`. An output's extents are
-//! expressions of names with `+ - * / %`, `min`, `max` and parentheses; `/` rounds down.
+//! An input's extents are names (bound by its shape, and equal wherever they occur again) or numbers (checked); `x[*]` has any rank, is
+//! contiguous, shares its shape with every other `[*]`, and binds its size as `numel` and `n`. An output's extents are expressions of names
+//! with `+ - * / %`, `min`, `max` and parentheses; `/` rounds down.
 
 use std::ops::{Deref, DerefMut};
 
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
         let mut left = self.product(depth)?;
         loop {
             self.space();
-            // `->` ends a list of inputs; it is no minus.
+            // `->` ends a list of inputs, so its `-` is no minus.
             let op = match self.rest().as_bytes() {
                 [b'-', b'>', ..] => return Ok(left),
                 [b'+', ..] => Operator::Add,
@@ -394,7 +394,7 @@ pub struct Dims {
 }
 
 impl Dims {
-    /// Nothing bound yet.
+    /// No dim bound yet.
     pub fn new(signature: &Signature) -> Self {
         Dims { values: SmallVec::from_elem(None, signature.dims.len()), any: None }
     }
@@ -468,7 +468,7 @@ impl Dims {
         Ok(())
     }
 
-    /// The values, once every input is bound; 0 where an array that would bind one is None, as its pointer is null.
+    /// The values, once every input is bound; 0 for a dim whose array is `None`, since its pointer is null.
     pub fn values(&self) -> SmallVec<[i64; 8]> {
         self.values.iter().map(|v| v.unwrap_or(0)).collect()
     }

@@ -1,4 +1,4 @@
-//! Operators end to end, on real kernels: bindings, shapes, launches, replacement, and the table of what goes wrong.
+//! Tests of operators from end to end, on real kernels: bindings, shapes, launches, replacement, and a table of errors.
 
 use super::schema::Schema;
 use super::shape::Signature;
@@ -75,7 +75,7 @@ fn old_handles_run_the_new_code() {
     assert_eq!(old.call((&x,)).unwrap().tensors[0].to_f64_vec(), [2.0]);
 }
 
-/// The plan of the last call serves the next one only where that is like it in all that a plan depends on.
+/// The plan of the last call serves the next one only if that is alike in everything a plan depends on.
 #[test]
 fn a_call_like_the_last_is_worked_out_anew_when_something_changed() {
     let filled = |op: &Op, n: usize, k: i64| {
@@ -97,7 +97,7 @@ fn a_call_like_the_last_is_worked_out_anew_when_something_changed() {
     op.register_outside(None, 7);
     let like = f32s(&[0.0]);
     assert!(error(op.call((&like, 5i64))).contains("a callable of Python's"));
-    // A double is no float, nor has it a twin outside gradcheck's calls.
+    // A double is not a float, and has no twin outside gradcheck's calls.
     let scale =
         define("test_again::twice(Tensor x) -> Tensor", &SUM.replace("s += x[i]", "s += 2 * x[i]"), "x[n] -> out[1]")
             .unwrap();
@@ -150,7 +150,7 @@ fn an_undeclared_write_to_an_input_is_a_fault() {
 fn integer_arguments_serve_in_shapes_and_launches() {
     let body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < total) out[i] = x[i % n];";
     let source = format!("__global__ void rep(const float* x, float* out, int n, int total) {{ {body} }}");
-    // `k` is a dim of the output and an argument at once; the kernel need not take it.
+    // `k` is both a dim of the output and an argument; the kernel need not take it.
     let op = define("test_ints::rep(Tensor x, int k) -> Tensor", &source, "x[n] -> out[n*k]").unwrap();
     assert_eq!(op.call((&f32s(&[1.0, 2.0]), 2i64)).unwrap().tensors[0].to_f64_vec(), [1.0, 2.0, 1.0, 2.0]);
     // A factory has no tensor argument at all.

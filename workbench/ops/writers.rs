@@ -13,7 +13,7 @@ use crate::runtime::{Arg, BufferArg, DType, LaunchConfig, Result, Tensor};
 /// The writers of one array.
 #[derive(Debug, Clone)]
 pub struct Written {
-    /// The fresh output or the argument it is.
+    /// The fresh output or the argument.
     pub source: Source,
     records: Vec<u64>,
     grid: Dim3,
@@ -21,7 +21,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// (block, thread) of the thread that wrote an element last; `None`: nobody did, as far as was seen.
+    /// (block, thread) of the thread that wrote an element last; `None`: no write was seen.
     pub fn writer(&self, element: usize) -> Option<([u32; 3], [u32; 3])> {
         let (block, thread) = instrument::writer(*self.records.get(element)?, self.block.count())?;
         Some((self.grid.unflatten(block), self.block.unflatten(thread)))
@@ -29,8 +29,8 @@ impl Written {
 }
 
 impl Op {
-    /// Runs the operator once more, recording for every array it writes which thread wrote each element. Empty for an implementation that
-    /// is no kernel for the CPU.
+    /// Runs the operator once more, and records which thread wrote each element of each array. Empty for an implementation that is no
+    /// kernel for the CPU.
     ///
     /// # Errors
     /// As [`Op::run`].

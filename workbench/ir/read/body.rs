@@ -1,4 +1,4 @@
-//! Reading what a function runs: its locals, slots and statements. The constructs that are open are on a stack, however deep they nest.
+//! Reading the body of a function: its locals, slots and statements. Open constructs are on a stack, however deep they nest.
 
 use super::cursor::{Cursor, Lines, Result};
 use super::op::{self, Words};
@@ -9,7 +9,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// A construct whose end has not come.
+/// A construct whose end has not been read.
 enum Open {
     Body,
     Then(Value),
@@ -39,7 +39,7 @@ pub(super) fn read(lines: &mut Lines<'_>, words: &Words, func: &mut Function) ->
 }
 
 impl Reader<'_, '_> {
-    /// Reads a line; whether it is the function's last.
+    /// Reads a line; true if it is the function's last.
     fn line(&mut self, c: &mut Cursor<'_>) -> Result<bool> {
         if c.eats("}") {
             let is_last = self.close(c)?;
@@ -80,7 +80,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Ends the innermost construct, or a part of it; whether that was the body.
+    /// Ends the innermost construct, or a part of it; true if that was the body.
     fn close(&mut self, c: &mut Cursor<'_>) -> Result<bool> {
         let Some((open, block)) = self.open.pop() else { return c.wanted("a function") };
         match open {

@@ -1,9 +1,9 @@
-//! The place in a line of textual IR: what stands there, and errors that say what should.
+//! The place in a line of textual IR: reads its tokens, and makes errors that say what should stand there.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest index of a handle: tables are as large as the largest says.
+/// The largest index of a handle, since tables grow with the largest index.
 const MAX_INDEX: usize = 1 << 24;
 
 /// An error in textual IR.
@@ -71,12 +71,12 @@ impl<'a> Cursor<'a> {
         if self.eats(token) { Ok(()) } else { self.wanted(format!("`{token}`")) }
     }
 
-    /// The line must be over.
+    /// Checks that the line is over.
     pub fn end(&self) -> Result<()> {
         if self.rest().is_empty() { Ok(()) } else { self.wanted("the end of the line") }
     }
 
-    /// Letters, digits and what numbers and names of operations hold besides; empty if none stands here.
+    /// Letters, digits and the other characters of numbers and names of operations; empty if none stands here.
     pub fn word(&mut self) -> &'a str {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
         let rest = self.rest();
@@ -178,7 +178,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The lines that hold something.
+/// The lines that are not blank.
 pub(super) struct Lines<'a> {
     left: std::str::Lines<'a>,
     number: usize,

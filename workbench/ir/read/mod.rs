@@ -37,8 +37,8 @@
 //! Handles of a module stand in order. A value that nothing defines has type `bool`.
 //!
 //! # What is not in the text
-//! Spans, identities, how struct parameters are laid out, and what the front end tells the run time beside code (templates, deduced
-//! instances, what was left out). What tells the functions of a type ([`Op::FuncAddr`]) prints as a number counted within the module. A
+//! Spans, identities, layouts of struct parameters, and the notes of the front end to the run time beside code (templates, deduced
+//! instances, declarations left out). The type number of a function ([`Op::FuncAddr`]) prints as a number counted within the module. A
 //! function that is kept has no body to read: that is an error.
 
 mod body;
@@ -61,7 +61,7 @@ use crate::source::Span;
 #[cfg(doc)]
 use super::Op;
 
-/// The module that a text is.
+/// The module of a text.
 pub fn module(text: &str) -> std::result::Result<Module, ReadError> {
     let words = Words::new();
     let mut module = Module::default();

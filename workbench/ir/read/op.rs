@@ -162,7 +162,7 @@ impl Field for bool {
     }
 }
 
-/// A field of an op that the type of its result is.
+/// A field of an op that is the type of its result.
 trait OfResult: Sized {
     fn of(ty: Type, start: &Cursor<'_>) -> Result<Self>;
 }
@@ -192,7 +192,7 @@ macro_rules! piece {
     };
 }
 
-/// Gives the op of a row back, if the word is its.
+/// Reads the op of a row, if the word is the row's.
 macro_rules! by_word {
     (($c:ident $found:ident $ty:ident $start:ident) $word:literal [$($piece:tt)*] [$($result:ident)*] $op:expr) => {
         if $found == $word {
@@ -314,7 +314,7 @@ pub(super) fn constant(c: &mut Cursor<'_>) -> Result<Const> {
     })
 }
 
-/// The number of a type that digits are.
+/// The constant of a type and its digits.
 pub(super) fn number(scalar: Scalar, digits: &str) -> Option<Const> {
     let fits = |n: i64, least: i64, most: i64| (least..=most).contains(&n).then_some(Const::Int(scalar, n));
     let bits = scalar.bits();

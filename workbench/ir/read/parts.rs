@@ -1,4 +1,4 @@
-//! Reading what several kinds of lines hold: the next handle, a name, a size, the type of elements.
+//! Reading parts that several kinds of lines have: the next handle, a name, a size, the type of elements.
 
 use super::cursor::{Cursor, Result};
 use super::op;

@@ -17,9 +17,9 @@ mod tests;
 pub enum Kind {
     /// `Tensor`
     Tensor,
-    /// `int`: a number, which torch's compilers take for a constant.
+    /// `int`: a number, which torch's compilers treat as a constant.
     Int,
-    /// `SymInt`: an int that may be a symbol while torch's compilers look at shapes.
+    /// `SymInt`: an int that may be a symbol while torch's compilers trace shapes.
     SymInt,
     /// `float`
     Float,
@@ -93,7 +93,7 @@ const SCALAR_TYPES: [(i64, DType); 13] = [
     (29, DType::UInt64),
 ];
 
-/// The element type that torch gives a number.
+/// The element type of a number of torch's.
 pub fn scalar_type(number: i64) -> Option<DType> {
     SCALAR_TYPES.iter().find(|(n, _)| *n == number).map(|(_, dtype)| *dtype)
 }
@@ -101,7 +101,7 @@ pub fn scalar_type(number: i64) -> Option<DType> {
 /// A default value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Default {
-    /// An integer; also what the names of torch's enumerations stand for (`Mean`, `contiguous_format`, and `long` of a `ScalarType`).
+    /// An integer; also the value of a name of torch's enumerations (`Mean`, `contiguous_format`, and `long` of a `ScalarType`).
     Int(i64),
     /// A number with a point or an exponent.
     Float(f64),
@@ -160,7 +160,7 @@ const ESCAPES: [(char, char); 9] = [
     ('v', '\x0b'),
 ];
 
-/// As Python's repr: an exponent has two digits at least.
+/// A number as Python's repr: an exponent has at least two digits.
 fn repr(v: f64) -> String {
     match format!("{v:?}").split_once('e') {
         Some((mantissa, exponent)) => {
@@ -198,13 +198,13 @@ impl Default {
     fn fits(&self, kind: &Kind) -> bool {
         match (kind, self) {
             (Kind::Optional(_) | Kind::Tensor, Default::None) => true,
-            // torch reads none such.
+            // torch cannot read such defaults.
             (Kind::Optional(inner), Default::List(_)) if matches!(**inner, Kind::List(..)) => false,
             (Kind::Optional(inner), value) => value.fits(inner),
             (Kind::List(inner, _), Default::List(all)) => {
                 inner.is_listed() && all.iter().all(|one| one.fits_in_list(inner))
             }
-            // One number stands for a list of a stated size.
+            // A single number stands for a list of a stated size.
             (Kind::List(inner, Some(_)), value) => value.fits_in_list(inner),
             (Kind::Int | Kind::SymInt, Default::Int(_) | Default::Bool(_))
             | (Kind::Float, Default::Int(_) | Default::Float(_) | Default::Bool(_))
@@ -312,7 +312,7 @@ impl Schema {
         parse::schema(text)
     }
 
-    /// Parses the schema of an operator that is to be called: one with as many arguments and results as it says.
+    /// Parses the schema of an operator that is to be called: one with a fixed number of arguments and results.
     ///
     /// # Errors
     /// As [`Schema::parse`].

@@ -1,4 +1,4 @@
-//! From a text to a schema: recursive descent, one function a production.
+//! Parser of schemas: recursive descent, one function per production.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,10 +6,10 @@ use super::super::cursor::{Cursor, Wrong, caret, check_length};
 use super::{Argument, Default, ESCAPES, Kind, Return, SCALAR_TYPES, Schema};
 use crate::runtime::{DType, Result};
 
-/// Most types within one another, and suffixes of one; torch's schemas have two at most (`Tensor?[]`).
+/// Limit on nested types, and on the suffixes of a type; torch's schemas have at most two (`Tensor?[]`).
 const MOST_NESTED: usize = 8;
 
-/// The largest stated size of a list; one number stands for that many.
+/// The largest stated size of a list, since one number stands for that many.
 const MOST_ELEMENTS: u32 = 1024;
 
 /// Types that are a name and nothing more.
@@ -34,27 +34,27 @@ const NAMES: [&str; 18] = [
     "Dimname",
 ];
 
-/// Types of other types, and of how many.
+/// Generic types, and the number of their parameters.
 const GENERICS: [(&str, Option<usize>); 5] =
     [("Dict", Some(2)), ("Future", Some(1)), ("RRef", Some(1)), ("Await", Some(1)), ("Union", None)];
 
-/// Words of Python's and TorchScript's, which nothing can have for a name.
+/// Reserved words of Python and TorchScript, which cannot be names.
 const RESERVED: [&str; 29] = [
     "False", "None", "True", "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "for",
     "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return", "try", "while", "with",
     "yield",
 ];
 
-/// Names of torch's that stand for numbers in defaults, beside those of element types.
+/// Names of torch's that stand for numbers in defaults, besides those of element types.
 const CONSTANTS: [(&str, i64); 3] = [("Mean", 1), ("contiguous_format", 0), ("strided", 0)];
 
-/// Element types by the names that C has for them.
+/// Element types by their names in C.
 const C_TYPES: [(&str, i64); 8] =
     [("short", 2), ("int", 3), ("long", 4), ("half", 5), ("float", 6), ("double", 7), ("cfloat", 9), ("cdouble", 10)];
 
 type Parsed<T> = std::result::Result<T, Wrong>;
 
-/// A type with what is written about aliases.
+/// A type with its alias annotation.
 struct Written {
     kind: Kind,
     text: String,
@@ -123,7 +123,7 @@ impl Parser<'_> {
         Ok((Schema { namespace, name, overload, args, is_vararg, returns, is_varret }, open_args.or(open_returns)))
     }
 
-    /// A name that Python can have.
+    /// A name that is valid in Python.
     fn name(&mut self, what: &str) -> Parsed<String> {
         self.space();
         let at = self.at;
@@ -204,7 +204,7 @@ impl Parser<'_> {
         }
         let mut kind = self.base(depth)?;
         let mut made = Written { text: kind.to_string(), kind: Kind::Tensor, alias: None, mutated: false };
-        // A tuple's own annotation would be taken for the next type.
+        // A tuple's own annotation would be read as the next type.
         if !matches!(kind, Kind::Tuple(_)) {
             self.annotation(&mut made)?;
         }
@@ -213,7 +213,7 @@ impl Parser<'_> {
             let has_size = matches!(&kind, Kind::List(_, Some(_)))
                 || matches!(&kind, Kind::Optional(inner) if matches!(**inner, Kind::List(_, Some(_))));
             if self.eat("?") {
-                // As torch: an optional of an optional is one.
+                // An optional of an optional is one optional, as in torch.
                 if !matches!(kind, Kind::Optional(_)) {
                     made.text.push('?');
                     kind = Kind::Optional(Box::new(kind));
@@ -249,9 +249,9 @@ impl Parser<'_> {
             "str" => Kind::Str,
             "Scalar" => Kind::Scalar,
             "ScalarType" => Kind::ScalarType,
-            // As torch prints it.
+            // The type as torch prints it.
             "None" => Kind::Named("NoneType".to_owned()),
-            // A class that C++ registers by its full name.
+            // A class that C++ registers under its full name.
             "__torch__" => {
                 let mut name = word;
                 while self.eat(".") {
@@ -281,7 +281,7 @@ impl Parser<'_> {
             return Ok(kinds);
         }
         loop {
-            // As torch prints it: annotations are of whole arguments.
+            // The type as torch prints it: annotations belong to whole arguments.
             kinds.push(self.kind(depth + 1)?.kind);
             if self.eat(")") {
                 return Ok(kinds);
@@ -414,7 +414,7 @@ impl Parser<'_> {
             Kind::List(inner, _) => inner,
             kind => kind,
         };
-        // However many digits a float's have; of what is optional torch reads them as an int.
+        // Digits beyond 64 bits are a float's; torch reads those of an optional as an int.
         match is_float || (*kind == Kind::Float && text.parse::<i64>().is_err()) {
             true => text.parse().ok().filter(|v: &f64| v.is_finite()).map(Default::Float).ok_or_else(wrong),
             false => text.parse().map(Default::Int).map_err(|_| wrong()),

@@ -1,4 +1,4 @@
-//! Schemas, right and wrong ones. What torch itself says of them is asked in `tests/torch/test_schema.py`.
+//! Tests of schemas, right and wrong ones. `tests/torch/test_schema.py` compares them with torch itself.
 
 use super::{Default, Kind, Schema};
 
@@ -42,7 +42,7 @@ fn what_may_be_written_otherwise_prints_canonically() {
             "a::f(int x= - 1, float y=.5, float z=-3e7, str s='a\"b') -> ()",
             "a::f(int x=-1, float y=0.5, float z=-30000000.0, str s=\"a\\\"b\") -> ()",
         ),
-        // torch's numbers of what it has names for.
+        // The numbers behind torch's names.
         (
             "a::f(int x=Mean, ScalarType y=long, ScalarType z=bfloat16, MemoryFormat m=contiguous_format) -> ()",
             "a::f(int x=1, ScalarType y=4, ScalarType z=15, MemoryFormat m=0) -> ()",
