@@ -1,15 +1,15 @@
-//! Pointers into the middle of memory: what a kernel is given by host code may point anywhere into a tensor, and what lies before it
-//! belongs to the kernel as much as what follows (`k<<<grid, block>>>(x + 1)` whose threads read `x[-1]`).
+//! Pointers into the middle of memory. Host code may pass a kernel a pointer to anywhere in a tensor, and the kernel may access memory
+//! before it as well as after it (`k<<<grid, block>>>(x + 1)` whose threads read `x[-1]`).
 //!
-//! Bounds are checked as one comparison of an offset with the memory's size, so offsets count from where the memory starts: each pointer
-//! becomes the allocation's start moved by an *anchor*, a number that the launch works out ([`Derived::Anchor`]) and that threads share.
-//! Only kernels that host code launches get them: what anybody else passes is an array from its first element on.
+//! Bounds are checked by one comparison of an offset with the memory's size, so offsets count from the start of the memory: each pointer
+//! becomes the start of the allocation moved by an *anchor*, a number that the launch computes ([`Derived::Anchor`]) and that all threads
+//! share. Only kernels that host code launches get anchors: every other launch passes arrays from their first element on.
 
 use crate::ir::{
     Anchor, Block, Derived, Elem, FuncId, FuncKind, Function, Module, Op, Param, ParamType, Scalar, Stmt, Stride, Type,
 };
 
-/// For each function, whether host code launches it.
+/// True for each function that host code launches.
 pub fn launched(module: &Module) -> Vec<bool> {
     let mut launched = vec![false; module.functions.len()];
     let mut note = |kernel: FuncId| launched[kernel.index()] = true;
@@ -23,7 +23,7 @@ pub fn launched(module: &Module) -> Vec<bool> {
     launched
 }
 
-/// Rewrites the pointers that a kernel is given; whether there were any.
+/// Rewrites the pointer parameters of a kernel; true if there were any.
 pub fn run(func: &mut Function) -> bool {
     let mut used = vec![false; func.params.len()];
     func.body.for_each_stmt(&mut |stmt| {

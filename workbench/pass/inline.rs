@@ -1,13 +1,13 @@
-//! Device functions into their callers, callees first, so that one round flattens a whole call tree.
+//! Inlining of device functions, callees first, so that one round flattens a whole call tree.
 //!
-//! Left as calls: recursion (every function of a cycle), large callees, and whatever would make a function or the module
-//! grow without bound; a callee that holds a barrier or collective is inlined whatever its size, for a split cannot stand in a call.
+//! Some calls stay: recursion (every function of a cycle), large callees, and calls that would make a function or the module grow without
+//! bound. A callee that holds a barrier or collective is inlined whatever its size, because no split may stand in a call.
 //!
-//! A body that returns only at its end is pasted as it is. Any other becomes a `Scope`; its returns set a local and break
-//! out. Statements keep the callee's spans, so a fault names the line in the helper; those of the library get the call's.
+//! A body that returns only at its end is pasted as it is. Any other body becomes a `Scope`; its returns set a local and break out.
+//! Statements keep the callee's spans, so a fault names the line in the helper; statements of the library get the span of the call.
 //!
-//! Locals and slots of a callee are initialised (to poison) once a thread, no longer once a call: a callee that reads
-//! what it never wrote may see what an earlier call left. No defined program can tell.
+//! Locals and slots of a callee are then initialised (to poison) once per thread, no longer once per call: a callee that reads memory it
+//! never wrote may see values of an earlier call. No program without such reads can tell.
 
 use rustc_hash::FxHashMap;
 
@@ -16,14 +16,14 @@ use crate::source::Span;
 
 /// The largest callee, in statements, that is inlined.
 const CALLEE_LIMIT: usize = 2_000;
-/// The largest a function may grow by inlining, in statements.
+/// The largest growth of a function by inlining, in statements.
 const CALLER_LIMIT: usize = 50_000;
-/// The largest function of the library that host code inlines: its code runs once a call, and is compiled each time.
+/// The largest function of the library that host code inlines: host code runs once per call, and is compiled each time.
 pub(crate) const HOST_LIBRARY_LIMIT: usize = 8;
 /// The number of statements that inlining may add to a module.
 const MODULE_LIMIT: usize = 200_000;
 
-/// Inlines what can be in every function of the module.
+/// Inlines where possible, in every function of the module.
 pub fn run(module: &mut Module) {
     let order = bottom_up(module);
     let mut facts: Vec<CalleeFacts> = module.functions.iter().map(CalleeFacts::of).collect();
@@ -37,7 +37,7 @@ pub fn run(module: &mut Module) {
         if !facts[at].calls {
             continue;
         }
-        // Taken out, so that callees can be read meanwhile; a function in a cycle is never read.
+        // The function is taken out, so that callees can be read meanwhile; a function in a cycle is never read.
         let mut func = std::mem::replace(&mut module.functions[at], Function::new("", FuncKind::Device, Span::NONE));
         let mut inliner = Inliner {
             module,
@@ -61,15 +61,15 @@ struct CalleeFacts {
     size: usize,
     depth: usize,
     calls: bool,
-    /// It passes all of its parameters on.
+    /// True if it passes all of its parameters on.
     dispatches: bool,
-    /// It joins threads, or may have to: a volatile store to shared memory happens in step over a warp.
+    /// True if it joins threads, or may have to: a volatile store to shared memory happens in step over a warp.
     splits: bool,
-    /// It is one of a cycle of calls.
+    /// True if it is in a cycle of calls.
     recursive: bool,
-    /// It is the library's and the host's.
+    /// True if it is the library's and the host's.
     host_library: bool,
-    /// Its body is elsewhere.
+    /// True if its code is kept elsewhere.
     kept: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct Visit {
     pub recursive: bool,
 }
 
-/// Functions with callees before callers; those on a cycle marked. Tarjan's algorithm with a stack of its own.
+/// Functions with callees before callers; functions on a cycle are marked. Tarjan's algorithm with a stack of its own.
 pub(crate) fn bottom_up(module: &Module) -> Vec<Visit> {
     const UNSEEN: usize = usize::MAX;
     let callees: Vec<Vec<usize>> = module
@@ -121,7 +121,7 @@ pub(crate) fn bottom_up(module: &Module) -> Vec<Visit> {
     let (mut index, mut low, mut on_stack) = (vec![UNSEEN; count], vec![0; count], vec![false; count]);
     let (mut stack, mut order, mut next) = (Vec::new(), Vec::new(), 0);
     for root in 0..count {
-        // Each entry: a function and how many of its callees have been entered.
+        // Each entry is a function, with the number of its callees that have been entered.
         let mut path = if index[root] == UNSEEN { vec![(root, 0)] } else { Vec::new() };
         while let Some((at, entered)) = path.last_mut() {
             let at = *at;
@@ -193,7 +193,8 @@ impl Inliner<'_> {
     fn wants(&self, id: FuncId, depth: usize) -> bool {
         let facts = &self.facts[id.index()];
         let fits = facts.size <= CALLEE_LIMIT && self.size + facts.size <= CALLER_LIMIT && facts.size <= *self.budget;
-        // The user's own code stays apart from the library's that calls it: whose a statement is decides what faults are told of.
+        // The user's own code is not mixed with the library's code that calls it: the owner of a statement decides how its faults are
+        // reported.
         let apart = self.caller.library && self.caller.kind.is_host() && !self.module.func(id).library;
         let fits = fits && !apart && (!facts.host_library || facts.size <= HOST_LIBRARY_LIMIT);
         !facts.recursive
@@ -241,7 +242,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// New values for the callee's, but for its parameters, which are the arguments.
+    /// New values for the callee's, except for its parameters, which are the arguments.
     fn append_values(&mut self, callee: &Function, args: &[Value]) -> Vec<Value> {
         let base = self.caller.values.len();
         self.caller.values.extend(callee.values.iter().copied());
@@ -262,7 +263,7 @@ fn returns_at_end(func: &Function) -> Option<Option<Value>> {
     func.body.for_each_stmt(&mut |stmt| returns += usize::from(matches!(stmt, Stmt::Return(_))));
     match func.body.stmts.last() {
         Some(Stmt::Return(value)) if returns == 1 => Some(*value),
-        // With a result but no return it ends in a trap or an endless loop: the scope's local stands for the value.
+        // A function with a result but no return ends in a trap or an endless loop: the scope's local stands for the value.
         _ if returns == 0 && func.ret.is_none() => Some(None),
         _ => None,
     }
@@ -274,7 +275,7 @@ struct Copy {
     locals: usize,
     slots: usize,
     labels: usize,
-    /// The call, where the callee's own text is none of the user's.
+    /// The span of the call, if the callee's own text is not the user's.
     place: Option<Span>,
     /// The label that a `Return` breaks to, and the local that it sets.
     exit: Option<(Label, Option<Local>)>,
@@ -285,7 +286,7 @@ impl Copy {
         Label::new(l.index() + self.labels)
     }
 
-    /// Copies a block; `last` tells that its end is the end of the callee.
+    /// Copies a block; `last` is true if its end is the end of the callee.
     fn block(&self, block: &Block, last: bool) -> Block {
         let mut out = Block::default();
         for (i, (stmt, span)) in block.iter().enumerate() {
@@ -295,7 +296,7 @@ impl Copy {
             match stmt {
                 Stmt::Let(_, Op::Param(_)) => {}
                 Stmt::Return(value) => {
-                    // Without an exit this is the end of the body already.
+                    // This is the end of the body already, if there is no exit.
                     let Some((label, local)) = self.exit else { continue };
                     if let (Some(v), Some(local)) = (value, local) {
                         out.push(Stmt::Set(local, self.values[v.index()]), span);
@@ -321,7 +322,7 @@ impl Copy {
                 Stmt::Let(self.values[v.index()], op)
             }
             Stmt::Set(l, v) => Stmt::Set(self.local(*l), *v),
-            // The two sides of an `If` end where it ends; a loop's body and a case do not.
+            // The two sides of an `If` end with the `If`; a loop's body and a case do not.
             Stmt::If { cond, then, els } => {
                 Stmt::If { cond: *cond, then: self.block(then, last), els: self.block(els, last) }
             }

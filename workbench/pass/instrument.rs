@@ -16,14 +16,14 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// The thread that a record of the writer array stands for: (block, thread), by linear index; `None` for nobody.
+/// The thread of a record in the writer array: (block, thread), by linear index; `None` for nobody.
 pub fn writer(record: u64, threads_per_block: u64) -> Option<(u64, u64)> {
     let linear = record.checked_sub(1)?;
     Some((linear.checked_div(threads_per_block)?, linear.checked_rem(threads_per_block)?))
 }
 
-/// The module with `kernel` recording its writers, its device functions inlined so that their stores are seen; and which
-/// parameters are tracked, by index: the `k`th has its writers in the `k`th parameter added.
+/// The module in which `kernel` records its writers, with its device functions inlined so that their stores are seen; and the parameters
+/// that are tracked, by index: the `k`th has its writers in the `k`th parameter added.
 ///
 /// Handles of functions stay the same.
 pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
@@ -45,7 +45,7 @@ pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
     if !params.is_empty() {
         let origins = pointers::origins(func, |op| match op {
             Op::Param(i) => Origin::One(Some(*i)),
-            // Other memory is an origin too, so that a pointer to either is unknown.
+            // Other memory counts as an origin too, so that a pointer to either is unknown.
             _ => Origin::One(None),
         });
         let body = std::mem::take(&mut func.body);

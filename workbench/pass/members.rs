@@ -1,8 +1,9 @@
-//! Members of structs by value to parameters: what a kernel reads at a constant offset of such a struct (an accessor's data, sizes and
-//! strides, an argument block's pointers) becomes a parameter of its own, which the launch reads once for all threads.
+//! Promotion of members of structs by value to parameters: a member that a kernel reads at a constant offset of such a struct (an
+//! accessor's data, sizes and strides, an argument block's pointers) becomes a parameter of its own, which the launch reads once for all
+//! threads.
 //!
-//! A pointer that comes out of memory could point anywhere, so each use would have to search for its allocation; one that is a
-//! parameter has one that the launch has found. The struct's own parameter stays for what is read at other offsets.
+//! A pointer that is loaded from memory could point anywhere, so each use would have to search for its allocation; for a parameter the
+//! launch has found the allocation. The struct's own parameter stays for reads at other offsets.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::source::Span;
 /// Most members that become parameters.
 const MAX_MEMBERS: usize = 128;
 
-/// Rewrites a kernel's reads; whether there were any.
+/// Rewrites a kernel's reads; true if there were any.
 pub fn run(func: &mut Function) -> bool {
     let is_struct = |param: &Param| matches!(param.ty, ParamType::Bytes { .. });
     if func.kind != FuncKind::Kernel || !func.params.iter().any(is_struct) {
@@ -88,7 +89,7 @@ impl Reads<'_> {
         }
     }
 
-    /// The member, where there is a whole one that the struct's alignment aligns.
+    /// The member, if the read is of a whole one, aligned by the struct's alignment.
     fn key(&self, (param, offset): (u32, i64), ty: Type) -> Option<Key> {
         let ParamType::Bytes { size, align } = self.func.params[param as usize].ty else { return None };
         let offset = u32::try_from(offset).ok()?;
@@ -115,8 +116,8 @@ fn rewrite(block: &mut Block, places: &BTreeMap<Value, (u32, i64)>, numbers: &BT
     }
 }
 
-/// Gives each pointer among the new parameters that is read and written as types of one size such a type: a launch makes sure that it is
-/// aligned to that, or that no such access succeeds.
+/// Gives each pointer among the new parameters a type, if it is read and written as types of one size: the launch then makes sure that the
+/// pointer is aligned to that size, or that no such access succeeds.
 fn align(func: &mut Function, first: usize) {
     let origins = pointers::origins(func, |op| match op {
         Op::Param(i) if *i as usize >= first => Origin::One(*i as usize),

@@ -1,4 +1,4 @@
-//! Passes: IR to IR, and what is known about it. All take valid IR (see [`crate::valid`]) and give valid IR.
+//! Passes: IR to IR, and analyses of IR. All take valid IR (see [`crate::valid`]) and give valid IR.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -6,19 +6,19 @@
 //! | [`fold`] | constants, copies, branches, dead code |
 //! | [`promote`] | slots into locals |
 //! | [`members`] | members of a kernel's structs by value into parameters |
-//! | [`anchors`] | pointers that host code passes, as moved from where their memory starts |
-//! | [`uniformity`] | which values all threads of a block share, which grow with `threadIdx.x` |
-//! | [`independent`] | whether threads of a block may wait for one another in no order known when compiling |
+//! | [`anchors`] | pointers that host code passes, as offsets from where their memory starts |
+//! | [`uniformity`] | values that are uniform over a block, or affine in `threadIdx.x` |
+//! | [`independent`] | kernels whose threads may wait for one another in an order not known at compile time |
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers and collectives |
-//! | [`pointers`] | which memory a pointer comes from |
+//! | [`pointers`] | the memory a pointer comes from |
 //! | [`instrument`] | a kernel that records who wrote each element |
 //! | [`watch`] | no pass: a check after each, and text before and after |
-//! | [`waits`] | loops that may wait for other threads
+//! | [`waits`] | loops that may wait for other threads |
 //! | [`widen`] | the float64 twin of a float32 kernel |
-//! | [`writes`] | which parameters' memory a kernel writes |
+//! | [`writes`] | the parameters whose memory a kernel writes |
 //!
-//! Kernels of one text are prepared side by side; `prepare_alone` is what takes each function by itself.
+//! Kernels of one text are prepared in parallel; `prepare_alone` is the part that takes each function by itself.
 
 pub mod anchors;
 pub mod fold;
@@ -52,8 +52,8 @@ pub fn prepare_for_cpu(module: &mut Module) {
     }
 }
 
-/// The part of [`prepare_for_cpu`] that takes all functions together: inlines calls. The functions that [`prepare_alone`] is left to do,
-/// each with whether host code launches it: most helpers have no callers any more.
+/// The part of [`prepare_for_cpu`] that takes all functions together: inlines calls. Gives the functions that are left for
+/// [`prepare_alone`], each with true if host code launches it; most helpers have no callers any more.
 pub fn prepare_together(module: &mut Module) -> Vec<(FuncId, bool)> {
     inline::run(module);
     let launched = anchors::launched(module);
@@ -65,7 +65,7 @@ pub fn prepare_together(module: &mut Module) -> Vec<(FuncId, bool)> {
 /// The part of [`prepare_for_cpu`] that takes each function alone.
 pub fn prepare_alone(func: &mut Function, launched: bool, watch: &Watch) {
     watch.run("fold", func, fold::run);
-    // A slot that another keeps the address of is promoted after that.
+    // A slot is promoted after the slot that holds its address.
     for _ in 0..MAX_NESTING {
         if !watch.run("promote", func, promote::run) {
             break;
@@ -82,7 +82,8 @@ pub fn prepare_alone(func: &mut Function, launched: bool, watch: &Watch) {
     }
 }
 
-/// For each function, whether it may run: a kernel, a host function, or what those reach by calls and by address. No other needs code.
+/// True for each function that may run: a kernel, a host function, and every function that those reach by calls and by address. No other
+/// needs code.
 pub fn reachable(module: &Module) -> Vec<bool> {
     let roots =
         module.functions.iter().enumerate().filter(|(_, f)| matches!(f.kind, FuncKind::Kernel | FuncKind::Host));
@@ -90,7 +91,7 @@ pub fn reachable(module: &Module) -> Vec<bool> {
     reachable_from(module, roots.map(|(i, _)| FuncId::new(i)).chain(addressed).collect())
 }
 
-/// For each function, whether one of `roots` is or reaches it by calls, or takes its address.
+/// True for each function that is one of `roots`, or that one of them reaches by calls or by taking its address.
 pub fn reachable_from(module: &Module, roots: Vec<FuncId>) -> Vec<bool> {
     let mut seen = vec![false; module.functions.len()];
     let mut pending = roots;

@@ -9,7 +9,7 @@ pub enum Origin<T> {
     Nothing,
     /// One origin.
     One(T),
-    /// Several, or one that cannot be told: loaded from memory, made of an integer, returned by a call.
+    /// Several, or one that is unknown: loaded from memory, made of an integer, returned by a call.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ impl<T: Copy + PartialEq> Origin<T> {
     }
 }
 
-/// For each value of a function its origin; `root` gives that of the ops that start one (`Param`, `SlotAddr`, `GlobalAddr`,
+/// The origin of each value of a function; `root` gives the origin of the ops that start one (`Param`, `SlotAddr`, `GlobalAddr`,
 /// `SharedAddr`).
 pub fn origins<T: Copy + PartialEq>(func: &Function, root: impl Fn(&Op) -> Origin<T>) -> Vec<Origin<T>> {
     let mut flow = Flow {
@@ -41,7 +41,7 @@ pub fn origins<T: Copy + PartialEq>(func: &Function, root: impl Fn(&Op) -> Origi
         locals: vec![Origin::Nothing; func.locals.len()],
         changed: true,
     };
-    // Each round but the last moves a local up; long chains of locals copied backwards are given up on.
+    // Each round but the last moves a local up the lattice; long chains of locals copied backwards are given up on.
     let mut rounds = 0;
     while flow.changed {
         if rounds == MAX_ROUNDS {

@@ -1,24 +1,24 @@
-//! Slots to locals: a struct's members, a vector's lanes, a small array's elements and variables whose address was only taken to
-//! be passed to a function that is now inlined live in registers.
+//! Promotion of slots to locals: a struct's members, a vector's lanes, a small array's elements, and variables whose address was taken only
+//! to be passed to a function that is now inlined, live in registers.
 //!
-//! A slot is promoted when all there is to its address is loads and stores of scalars and pointers at constant offsets inside it,
-//! aligned, and no two of them overlap without covering the same bytes. Each such place becomes a local; where it is
-//! read as another type of the same size than it was first seen with, the bits are kept (not those of a pointer, which also says which
-//! memory it points into). Locals and slots start as the same poison, once a thread, so even a program that reads what it never wrote
-//! sees no change. A slot whose address is kept in another follows once that is promoted.
+//! A slot is promoted if its address is only used by loads and stores of scalars and pointers at constant offsets inside it, aligned, and
+//! no two of them overlap without covering the same bytes. Each such place becomes a local. A read as another type of the same size keeps
+//! the bits (except those of a pointer, which also says which memory it points into). Locals and slots start as the same poison, once per
+//! thread, so even a program that reads memory it never wrote sees no change. A slot whose address is kept in another slot is promoted
+//! after that one.
 
 use std::collections::BTreeMap;
 
 use crate::ir::{Block, Const, Function, Local, Op, Scalar, Slot, Stmt, Type, Value};
 use crate::source::Span;
 
-/// Most places of one slot: beyond, it is an array, and better in memory.
+/// The most places of a slot that is promoted: a slot with more is an array, and better in memory.
 const MAX_CELLS: usize = 64;
 
 /// The place that a pointer points at: a slot and an offset in bytes.
 type SlotPlace = (Slot, i64);
 
-/// Promotes what can be; whether anything was.
+/// Promotes slots where possible; true if any was promoted.
 pub fn run(func: &mut Function) -> bool {
     if func.slots.is_empty() {
         return false;
@@ -54,7 +54,7 @@ pub fn run(func: &mut Function) -> bool {
     true
 }
 
-/// The types at the offsets of a slot that are accessed; `None` when it has to stay memory.
+/// The types at the offsets of a slot that are accessed; `None` if it has to stay in memory.
 type Cells = Option<BTreeMap<i64, Type>>;
 
 fn is_disjoint(cells: &BTreeMap<i64, Type>) -> bool {
@@ -127,7 +127,7 @@ struct Rewrite<'a> {
     func: &'a mut Function,
     places: &'a [Option<SlotPlace>],
     locals: &'a BTreeMap<SlotPlace, (Local, Type)>,
-    /// For each slot its new number; `None` when it is gone.
+    /// The new number of each slot; `None` if it is gone.
     numbers: &'a [Option<Slot>],
 }
 

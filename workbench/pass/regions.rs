@@ -1,13 +1,13 @@
-//! A kernel cut at its splits into regions: stretches that a block's threads run one after the other, each to the end of the
-//! stretch, with nothing of another thread's to wait for.
+//! Regions of a kernel, cut at its splits: stretches that a block's threads run one after the other, each thread to the end of the stretch,
+//! without waiting for another thread.
 //!
-//! A *split* is a barrier, a collective, or a volatile store that may go to shared memory (it happens in step: what lanes read
-//! before it comes before all stores, what they read after it after all of them). [`Regions`] is a tree that mirrors the body.
-//! A construct without a split is part of a region, whatever it is. One that holds a split is a node of its own, and so is an
-//! `If` on a uniform condition that only decides whether to leave such a construct: threads pass both together.
+//! A *split* is a barrier, a collective, or a volatile store that may go to shared memory (it happens in step: reads of lanes before it
+//! come before all stores, reads after it after all stores). [`Regions`] is a tree that mirrors the body. A construct without a split is
+//! part of a region, whatever it is. A construct that holds a split is a node of its own, and so is an `If` on a uniform condition that
+//! only decides if threads leave such a construct: all threads go the same way.
 //!
-//! Calls are taken to hold no split: [`super::inline`] leaves none that does, save in recursion. [`unswitch`] leaves no
-//! `Switch` that does.
+//! Calls are assumed to hold no split: [`super::inline`] leaves no call that does, except in recursion. [`unswitch`] leaves no `Switch`
+//! that does.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub struct Sequence {
 /// A part of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// Statements without a split; never empty. A volatile store that splits is one of its own.
+    /// Statements without a split; never empty. A volatile store that splits is a region of its own.
     Region(Range<usize>),
     /// A `Barrier`.
     Barrier(usize),
@@ -78,12 +78,12 @@ impl Regions {
 /// The statements that split a function.
 #[derive(Debug)]
 pub struct Splits {
-    /// For each value, whether it is a pointer that may point into shared memory.
+    /// True for each value that is a pointer which may point into shared memory.
     shared: Vec<bool>,
 }
 
 impl Splits {
-    /// Looks at a function.
+    /// The splits of a function.
     pub fn new(func: &Function) -> Self {
         let mut any = false;
         func.body.for_each_stmt(&mut |stmt| any |= matches!(stmt, Stmt::Let(_, Op::SharedAddr(_))));
@@ -114,13 +114,13 @@ impl Splits {
     }
 }
 
-/// Makes every `Switch` that holds a split a `Scope` of one `If` after the other.
+/// Replaces every `Switch` that holds a split by a `Scope` of one `If` after the other.
 pub fn unswitch(func: &mut Function) {
     let splits = Splits::new(func);
     unswitch_where(func, &|stmt| splits.held(stmt));
 }
 
-/// As [`unswitch`], every `Switch`.
+/// Replaces every `Switch`, as [`unswitch`] does.
 pub fn unswitch_all(func: &mut Function) {
     unswitch_where(func, &|_| true);
 }
@@ -145,7 +145,7 @@ fn unswitch_block(func: &mut Function, wanted: &dyn Fn(&Stmt) -> bool, block: &m
     }
 }
 
-/// `entered` says that a case before fell through.
+/// `entered` is true if a case before fell through.
 fn chain(func: &mut Function, label: Label, value: Value, cases: Vec<Case>, span: Span) -> Stmt {
     let ty = func.ty(value).scalar().unwrap_or(Scalar::I32);
     let entered = func.new_local("", Scalar::Bool.into());
@@ -158,7 +158,7 @@ fn chain(func: &mut Function, label: Label, value: Value, cases: Vec<Case>, span
     let bool = Type::Scalar(Scalar::Bool);
     let no = bind(func, &mut body, bool, Op::Const(Const::Bool(false)));
     body.push(Stmt::Set(entered, no), span);
-    // The default runs where no case anywhere matches.
+    // The default runs where no case matches.
     let mut hits = Vec::with_capacity(cases.len());
     let mut any = no;
     for case in &cases {
@@ -201,7 +201,7 @@ pub fn split(func: &Function, splits: &Splits, uniformity: &Uniformity) -> Regio
 struct Cutter<'a> {
     splits: &'a Splits,
     uniformity: &'a Uniformity,
-    /// Labels of the nodes around.
+    /// Labels of the enclosing nodes.
     open: Vec<Label>,
 }
 

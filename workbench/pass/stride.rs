@@ -1,19 +1,18 @@
-//! Grid-stride loops: kernels whose threads each walk an array with a stride, in a form that can run the other way round.
+//! Grid-stride loops: kernels whose threads each walk an array with a stride, in a form that can run in the other loop order.
 //!
 //! ```text
 //! for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) BODY
 //! ```
 //!
-//! One thread after the other reads the array once per thread, a cache line a step. CUDA gives no order between threads, so
-//! a back end may run one step of all of them, then the next: `BODY` for neighbouring `i`. [`find`] recognises such a kernel
-//! and gives that step as a function of its own; *when* its numbers allow the exchange (no wrapping) is the back end's to
-//! ask at run time.
+//! Threads that run one after the other each read the whole array with a stride, a cache line per step. CUDA gives no order between
+//! threads, so a back end may run one step of all threads, then the next: `BODY` for neighbouring `i`. [`find`] recognises such a kernel
+//! and gives that step as a function of its own. The back end checks at run time if the numbers allow the exchange (no wrapping).
 //!
 //! # What is recognised
-//! A kernel of pure statements, then the loop, then nothing. The index is set once before the loop and once at its end, by
-//! adding the same amount; `<` or `<=` against a bound that does not change is the only way out. Nothing else goes from
-//! one round of a thread to its next through registers: every other local the loop sets is set before it is read in the same
-//! round. A kernel with slots is left alone, and so is a loop that prints: what is printed stays in the threads' order.
+//! A kernel of pure statements, then the loop, then nothing. The index is set once before the loop and once at its end, by adding the same
+//! amount; `<` or `<=` against a bound that does not change is the only way out. Nothing else goes from one round of a thread to its next
+//! through registers: every other local that the loop sets is set before it is read in the same round. A kernel with slots is left alone,
+//! and so is a loop that prints, because the output stays in the threads' order.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,8 +28,8 @@ const MAX_HEIGHT: u32 = 48;
 /// A grid-stride loop, taken apart. The values are those of `func`.
 #[derive(Debug)]
 pub struct Strided {
-    /// One round of one thread: the kernel with the loop's body in place of the loop and one parameter more, of type `index`,
-    /// that is added to the index. It checks the bound itself.
+    /// One round of one thread: the kernel with the loop's body in place of the loop. It has one more parameter, of type `index`, that is
+    /// added to the index. It checks the bound itself.
     pub func: Function,
     /// The index's type, an integer of 32 or 64 bits.
     pub index: Scalar,
@@ -79,7 +78,7 @@ pub fn find(func: &Function) -> Option<Strided> {
         leaves: HashMap::new(),
         independent: true,
     };
-    // The guard is the one place that may leave the loop; before it are only values.
+    // The guard is the only statement that may leave the loop; before it are only values.
     let mut assigned = Some(BTreeSet::new());
     for stmt in body.stmts.iter().filter(|stmt| !std::ptr::eq(*stmt, guard.stmt)) {
         assigned = rounds.stmt(stmt, assigned);
@@ -113,7 +112,7 @@ fn one_round(func: &Function, at: usize, set_at: usize, index: Local, ty: Scalar
                 for (stmt, span) in step.stmts.into_iter().zip(step.spans) {
                     body.push(stmt, span);
                 }
-                // The index's last change; what led to it stays, for it is where the stride is computed.
+                // The last change of the index. The statements before it stay, because they compute the stride.
                 let Some(Stmt::Set(local, _)) = body.stmts.pop() else { return None };
                 debug_assert_eq!(local, index);
                 body.spans.pop();
@@ -125,7 +124,7 @@ fn one_round(func: &Function, at: usize, set_at: usize, index: Local, ty: Scalar
     Some(one)
 }
 
-/// Makes every `Continue` of a loop that is no longer one a `Break`.
+/// Replaces every `Continue` of a loop that is gone by a `Break`.
 fn leave_instead(block: &mut Block, label: Label) {
     for stmt in &mut block.stmts {
         match stmt {
@@ -144,11 +143,11 @@ struct Guard<'f> {
     inclusive: bool,
 }
 
-/// A kernel and its loop, looked at.
+/// A kernel and its loop, analysed.
 struct Shape<'f> {
     func: &'f Function,
     ops: Vec<Option<&'f Op>>,
-    /// For each local how often it is set and read, in all and in the loop.
+    /// The number of times that each local is set and read, in all and in the loop.
     sets: Vec<Uses>,
     gets: Vec<Uses>,
 }
@@ -221,7 +220,7 @@ impl<'f> Shape<'f> {
         all
     }
 
-    /// The local that a value is, as it is or converted once to a type no narrower.
+    /// The local of a value, read as it is or converted once to a type no narrower.
     fn local(&self, v: Value) -> Option<Local> {
         match self.op(v)? {
             Op::Get(l) => Some(*l),
@@ -233,7 +232,7 @@ impl<'f> Shape<'f> {
         }
     }
 
-    /// The first thing a round does: leave, unless the index is below the bound.
+    /// The first statement of a round: it leaves, unless the index is below the bound.
     fn guard<'b>(&self, body: &'b Block, label: Label) -> Option<Guard<'b>> {
         let stmt = body.stmts.iter().find(|stmt| !matches!(stmt, Stmt::Let(_, op) if self.harmless(op)))?;
         let Stmt::If { cond, then, els } = stmt else { return None };
@@ -248,7 +247,7 @@ impl<'f> Shape<'f> {
         }
         let Op::Compare(op, a, b) = *self.op(cond)? else { return None };
         let compared = self.int(a)?;
-        // As the condition to stay, with the index on the left.
+        // The condition to stay, with the index on the left.
         let op = if stays { op } else { negated(op) };
         let changes = |v: Value| self.local(v).filter(|l| self.sets[l.index()].inside > 0);
         let (index, op, bound) = match (changes(a), changes(b)) {
@@ -320,7 +319,7 @@ fn mirrored(op: CompareOp) -> CompareOp {
     }
 }
 
-/// The locals surely set in this round so far; `None` where control does not come.
+/// The locals that are certainly set in this round so far; `None` where control does not come.
 type Assigned = Option<BTreeSet<Local>>;
 
 fn meet(a: Assigned, b: Assigned) -> Assigned {
@@ -330,11 +329,11 @@ fn meet(a: Assigned, b: Assigned) -> Assigned {
     }
 }
 
-/// Follows one round, to see that it reads nothing an earlier round has set.
+/// Follows one round, to check that it reads nothing that an earlier round has set.
 struct Rounds<'a, 'f> {
     shape: &'a Shape<'f>,
     index: Local,
-    /// The loop's.
+    /// The loop's label.
     label: Label,
     /// True if `Continue` of the loop still moves the index.
     may_continue: bool,
@@ -373,14 +372,14 @@ impl Rounds<'_, '_> {
             }
             Stmt::Loop { label, body, step } => {
                 self.block(body, assigned.clone());
-                // `Continue` comes here too, with no less than what the loop was entered with.
+                // `Continue` comes here too, with at least the locals that were set when the loop was entered.
                 self.block(step, assigned);
                 self.leaves.remove(label).flatten()
             }
             Stmt::Switch { label, cases, .. } => {
                 let mut exit = if cases.iter().any(|case| case.default) { None } else { assigned.clone() };
                 for case in cases {
-                    // A case fallen into is entered with no less than the switch.
+                    // A case that is fallen into is entered with at least the locals that were set before the switch.
                     let end = self.block(&case.body, assigned.clone());
                     exit = meet(exit, end);
                 }
@@ -489,14 +488,14 @@ mod tests {
             format!("float s = 0; {header} {{ if (y[i] > 0) s = sinf(y[i]); x[i] = s; }}"),
             format!("float s = 0; {header} {{ for (int k = 0; k < i; k++) s = y[k]; x[i] = s; }}"),
             format!("const float* p = y; {header} {{ x[i] = *p; p += 64; }}"),
-            // Other ways out and on.
+            // Other ways out of the loop, and other ways on.
             format!("{header} {{ if (y[i] > 0) break; x[i] = 1; }}"),
             format!("{header} {{ if (y[i] > 0) return; x[i] = 1; }}"),
             format!("{header} {{ x[i] = 1; if (y[i] > 0) i++; }}"),
             "int i = threadIdx.x; while (i < n) { if (y[i] > 0) continue; x[i] = 1; i += 64; }".to_owned(),
             "int i = threadIdx.x; for (; i < n; i += 64) x[i] = 1; x[0] = i;".to_owned(),
             format!("{header} x[i] = 1; x[0] = 2;"),
-            // Bounds and strides that change, or cannot be computed ahead.
+            // Bounds and strides that change, or that cannot be computed before the loop.
             "for (int i = threadIdx.x; i < n; i += i) x[i] = 1;".to_owned(),
             "for (int i = threadIdx.x; i < n; i += (int)y[i]) x[i] = 1;".to_owned(),
             "for (int i = threadIdx.x; i < n; i += 64) { x[i] = 1; n--; }".to_owned(),

@@ -1,4 +1,4 @@
-//! Tests of the passes: what they make of small functions, as text; every result is valid again.
+//! Tests of the passes: their results for small functions, as text; every result is checked to be valid.
 
 use expect_test::{Expect, expect};
 
@@ -212,7 +212,7 @@ fn what_was_computed_before_is_not_computed_again() {
         b.store(p[1], square);
     };
     let sum = |b: &mut Builder| {
-        // Two constants that are the same make the same sum.
+        // Two equal constants make the same sum.
         let seven = b.i32(7);
         let sum = b.binary(BinaryOp::Add, p[0], seven);
         b.store(p[1], sum);
@@ -245,7 +245,7 @@ fn what_looks_alike_and_is_not_stays() {
         let product = b.binary(BinaryOp::Mul, p[0], zero);
         b.store(p[1], product);
     }
-    // Each place of an access is its own.
+    // The place of each access is its own.
     for _ in 0..2 {
         let read = b.load(p[1], f32);
         let one = b.i32(1);
@@ -426,7 +426,7 @@ fn small_ifs_become_selections() {
         let loaded = b.load(p[1], I32);
         b.stmt(Stmt::Set(local, loaded));
     });
-    // A load may fault where its side is not taken: this one stays.
+    // The load may fault where its side is not taken: it stays.
     b.stmt(Stmt::If { cond, then, els: Block::default() });
     let x = b.op(I32, Op::Get(local));
     b.store(p[1], x);

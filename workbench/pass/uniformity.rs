@@ -12,12 +12,12 @@
 //! proved with intervals: `threadIdx.x` is at most 1023, `blockDim` at most 1024, a type has its range.
 //!
 //! # Control
-//! A value depends on its operands alone. A local also depends on *who set it*: a `Set` that some threads run and others do
-//! not makes it `Varying`. That is so under a condition that is not uniform, and in a construct that threads leave at
-//! different times by `Break` (or pass by `Continue`). Threads gone by `Return` or `Trap` never read a local again, so an
-//! early return makes nothing vary. A local before its first `Set` has no guarantee, and counts for nothing.
+//! A value depends on its operands alone. A local also depends on *who set it*: a `Set` that some threads run and others do not makes it
+//! `Varying`. That is the case under a divergent condition, and in a construct that threads leave at different times by `Break` (or pass by
+//! `Continue`). Threads that left by `Return` or `Trap` never read a local again, so an early return makes nothing vary. A local before its
+//! first `Set` has no guarantee, and is ignored.
 //!
-//! Memory may change between one thread's read and the next, so a load is `Varying`, but for read-only module data.
+//! Memory may change between one thread's read and the next, so a load is `Varying`, except from read-only module data.
 //!
 //! Locals and constructs go up the lattice in rounds until nothing changes; past [`MAX_ROUNDS`] the rest is `Varying`.
 
@@ -61,7 +61,7 @@ impl Uniformity {
         self.values[v.index()]
     }
 
-    /// The shape of whatever a local ever holds.
+    /// The shape of all values that a local ever holds.
     pub fn local(&self, l: Local) -> Shape {
         self.locals[l.index()]
     }
@@ -77,7 +77,7 @@ impl Uniformity {
     }
 }
 
-/// Analyses a function; its parameters are taken to be uniform, as a kernel's are.
+/// Analyses a function; its parameters are assumed to be uniform, as a kernel's are.
 ///
 /// For a device function that means: uniform *if* called with uniform arguments under uniform control.
 pub fn analyze(module: &Module, func: &Function) -> Uniformity {
@@ -109,7 +109,7 @@ pub fn analyze(module: &Module, func: &Function) -> Uniformity {
     }
 }
 
-/// A closed interval that holds the value in every thread.
+/// A closed interval that contains the value in every thread.
 type Range = Option<(i128, i128)>;
 
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +148,7 @@ fn join(a: Option<Shape>, b: Shape) -> Shape {
     }
 }
 
-/// The numbers an integer type holds.
+/// The range of an integer type.
 fn type_range(s: Scalar) -> (i128, i128) {
     match (s, s.is_signed()) {
         (Scalar::Bool, _) => (0, 1),
@@ -169,13 +169,13 @@ struct Analysis<'a> {
     values: Vec<Info>,
     locals: Vec<Option<Shape>>,
     divergent: Vec<bool>,
-    /// Labels of the constructs around, innermost last.
+    /// Labels of the enclosing constructs, innermost last.
     enclosing: Vec<Label>,
     changed: bool,
 }
 
 impl Analysis<'_> {
-    /// `varying`: whether some threads of the block run this while others do not.
+    /// `varying` is true if some threads of the block run this while others do not.
     fn block(&mut self, block: &Block, varying: bool) {
         for stmt in &block.stmts {
             self.stmt(stmt, varying);
@@ -232,7 +232,7 @@ impl Analysis<'_> {
     }
 
     fn construct(&mut self, label: Label, blocks: &[&Block], varying: bool) {
-        // Learnt in an earlier round; what is learnt in this one brings another.
+        // Facts found in an earlier round; a fact found in this round causes another round.
         let varying = varying || self.divergent[label.index()];
         self.enclosing.push(label);
         for block in blocks {
@@ -302,7 +302,7 @@ impl Analysis<'_> {
         if all { uniform } else { VARYING }
     }
 
-    /// Sums, differences, products and shifts of affine integers; `None` for all else.
+    /// Sums, differences, products and shifts of affine integers; `None` for everything else.
     fn binary(&self, ty: Type, op: BinaryOp, a: Info, b: Info) -> Option<Info> {
         let s = ty.scalar().filter(|s| s.is_int())?;
         let ((sa, ea), (sb, eb)) = (a.stride()?, b.stride()?);
@@ -330,7 +330,7 @@ impl Analysis<'_> {
             _ => return None,
         };
         let exact = ea && eb && fits(range, s);
-        // A uniform number that wraps is uniform still, somewhere in its type.
+        // A uniform number that wraps stays uniform, somewhere in its type.
         let range = if exact { range } else { (stride == 0).then(|| type_range(s)) };
         Some(Info { shape: affine(stride, exact), range })
     }
@@ -345,7 +345,7 @@ impl Analysis<'_> {
         if exact && fits(info.range, to) {
             return Some(info);
         }
-        // The low bits go along; new high bits come from a number that may have wrapped.
+        // The low bits stay affine; new high bits come from a number that may have wrapped.
         if stride != 0 && to.size() > from.size() {
             return Some(VARYING);
         }

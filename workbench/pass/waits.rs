@@ -1,9 +1,9 @@
-//! Loops that may wait for other threads: some way out depends on what an atomic or a volatile read gave, and every way out
-//! that the loop has does, so that nothing the thread does by itself ends it.
+//! Loops that may wait for other threads: the loop has a way out, and every way out depends on the result of an atomic or a volatile read,
+//! so that nothing the thread does by itself ends it.
 
 use crate::ir::{Block, Function, Label, Op, Stmt};
 
-/// For each label, whether it is such a loop.
+/// True for each label of such a loop.
 pub fn find(func: &Function) -> Vec<bool> {
     let mut waits = vec![false; func.labels as usize];
     let mut any = false;
@@ -27,7 +27,7 @@ pub fn find(func: &Function) -> Vec<bool> {
     waits
 }
 
-/// For each label, whether it is a loop that looks at what other threads do, or may in a function that it calls.
+/// True for each label of a loop that looks at what other threads do, or that may do so in a function that it calls.
 pub fn looks(func: &Function) -> Vec<bool> {
     let mut looks = vec![false; func.labels as usize];
     func.body.for_each_stmt(&mut |stmt| {
@@ -54,7 +54,7 @@ struct WaitFacts {
 }
 
 impl WaitFacts {
-    /// One round over a block whose running at all depends on others or not; whether anything was learnt.
+    /// One round over a block; `inside` is true if other threads decide whether the block runs. True if a fact was found.
     fn block(&mut self, block: &Block, inside: bool) -> bool {
         let mut changed = false;
         for stmt in &block.stmts {

@@ -1,4 +1,4 @@
-//! The watch over passes as they run: a check after each in debug builds, and the function as text before and after.
+//! The watch over passes as they run: a check after each pass in debug builds, and the function as text before and after.
 
 use std::fmt::Arguments;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::ir::{Block, Function, Module};
 use crate::once::Once;
 
-/// A check that says what is wrong with a function of a module, whose other functions need no bodies.
+/// A check that lists the errors in a function of a module, whose other functions need no bodies.
 pub type Check = fn(&Module, &Function) -> Vec<String>;
 
 static CHECK: OnceLock<Check> = OnceLock::new();
@@ -64,7 +64,7 @@ impl Watch {
     }
 }
 
-/// Writes a text to the standard error; whoever closes that does not want it.
+/// Writes a text to the standard error; if that is closed, nobody wants the text.
 fn write(text: Arguments<'_>) {
     _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -1,10 +1,10 @@
 //! The float64 twin of a float32 kernel, for gradcheck: every `f32` becomes an `f64`, in values, locals, parameters, slots,
 //! constant tables and the functions it calls.
 //!
-//! Memory of floats doubles in size, so pointers into it must move twice as far. That is sound only where a pointer
-//! provably comes from memory that holds `f32`s and nothing else (a `float*` parameter, a slot or table of `f32`), moves in
-//! multiples of an `f32`, and is read and written as `f32`. Anything else refuses, with its place: bit casts, addresses as
-//! integers, structs with floats, `void*`, a float array seen through another type.
+//! Memory of floats doubles in size, so pointers into it must move twice as far. That is sound only where a pointer provably comes from
+//! memory that holds `f32`s and nothing else (a `float*` parameter, a slot or table of `f32`), moves in multiples of an `f32`, and is read
+//! and written as `f32`. Anything else is refused, with its place: bit casts, addresses as integers, structs with floats, `void*`, a float
+//! array accessed as another type.
 //!
 //! Results differ from the float32 kernel's by more than width: `(float)x` of a double no longer rounds, and a literal
 //! such as `0.1f` keeps the value it had as an `f32`.
@@ -36,8 +36,8 @@ impl fmt::Display for WidenError {
 
 impl std::error::Error for WidenError {}
 
-/// The module with `kernel` and all it calls in float64; its `float*` parameters are `double*`. Handles stay the same;
-/// functions the kernel does not reach are emptied.
+/// The module with `kernel` and all functions that it calls in float64; its `float*` parameters are `double*`. Handles stay the same;
+/// functions that the kernel does not reach are emptied.
 ///
 /// # Errors
 /// The first place that depends on a float being 32 bits wide.
@@ -77,7 +77,7 @@ fn memory(elem: Option<Scalar>) -> Origin<Memory> {
     match elem {
         Some(Scalar::F32) => Origin::One(Memory::Floats),
         Some(_) => Origin::One(Memory::Other),
-        // `void*`, structs, pointers to pointers: who knows.
+        // `void*`, structs and pointers to pointers may point at anything.
         None => Origin::Unknown,
     }
 }
@@ -100,7 +100,7 @@ fn wide(ty: Type) -> Type {
     }
 }
 
-/// The bytes of a datum with those elements, as the module made from its own wants them.
+/// The bytes of a datum with those elements, in the form that the module made of its own expects.
 pub fn data_as(own: Option<Scalar>, wanted: Option<Scalar>, bytes: Vec<u8>) -> Vec<u8> {
     match (own, wanted) {
         (Some(Scalar::F32), Some(Scalar::F64)) => bytes
@@ -154,7 +154,7 @@ fn function(module: &Module, func: &Function) -> Result<Function, WidenError> {
 
 struct Widener<'a> {
     module: &'a Module,
-    /// As it was.
+    /// The function as it was.
     func: &'a Function,
     origins: Vec<Origin<Memory>>,
 }
@@ -189,7 +189,7 @@ impl Widener<'_> {
         self.origins[v.index()]
     }
 
-    /// A callee trusts its parameter's declared element, so the argument must agree.
+    /// A callee relies on its parameter's declared element, so the argument must agree.
     fn argument(&self, arg: Value, elem: Option<Scalar>) -> Result<(), &'static str> {
         match (self.origin(arg), memory(elem)) {
             (Origin::Nothing, _) | (_, Origin::Unknown) => Ok(()),

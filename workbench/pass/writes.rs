@@ -5,8 +5,8 @@ use super::pointers::{self, Origin};
 use crate::ir::{Block, FuncId, Module, Op, Stmt};
 use crate::source::Span;
 
-/// For each pointer parameter of a kernel that it writes through, by index, the first place in the text that does. A pointer that may
-/// come from other memory as well counts for none.
+/// The pointer parameters that a kernel writes through, by index, each with the first place in the text that does so. A pointer that may
+/// come from other memory as well does not count.
 pub fn written_params(module: &Module, kernel: FuncId) -> Vec<(usize, Span)> {
     let mut module = module.clone();
     inline::run(&mut module);

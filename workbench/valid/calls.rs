@@ -1,4 +1,4 @@
-//! Calls, printf, atomics, barriers and collectives: services and launches: rules 21 to 28.
+//! Calls, printf, atomics, barriers, collectives, services and launches: rules 21 to 28.
 
 use super::structure::Checker;
 use crate::ir::format::ArgKind;
@@ -30,7 +30,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Binds whether a call raised.
+    /// Checks the value that a call binds to say if it raised.
     pub(super) fn raised(&mut self, raised: Value, callee: FuncId) {
         let is_host = |f: &Function| f.kind.is_host();
         if !is_host(self.func) || !self.module.functions.get(callee.index()).is_none_or(is_host) {
@@ -88,7 +88,7 @@ impl Checker<'_> {
         let formats = self.formats;
         match formats.get(format.index()) {
             None => self.error(format!("format {format} does not exist")),
-            // A malformed one is already reported.
+            // A malformed format is already reported.
             Some(None) => {}
             Some(Some(kinds)) => {
                 if args.len() < kinds.len() {
@@ -119,7 +119,7 @@ impl Checker<'_> {
         }
     }
 
-    /// C evaluates arguments past the format's last and ignores them.
+    /// Checks an argument past the format's last: C evaluates such arguments and ignores them.
     fn printf_extra(&mut self, index: usize, arg: Value) {
         if let Some(ty) = self.use_value(arg)
             && !(is_promoted(ty) || ty == Type::Ptr)

@@ -1,4 +1,4 @@
-//! The validator: after it, passes and back ends index, match and recurse without a second look, and never panic.
+//! The validator. After it, passes and back ends index, match and recurse without checks of their own, and never panic.
 //!
 //! # Rules
 //! Modules:
@@ -8,14 +8,14 @@
 //! Functions:
 //!  3. A kernel has no result.
 //!  4. A slot is aligned to a power of two up to 16, and is a whole number of its elements.
-//!  5. A block has one span a statement.
+//!  5. A block has one span per statement.
 //!  6. Constructs nest at most [`MAX_NESTING`] deep.
 //!  7. A function with a result never runs to its end. (An `If` on a constant counts as the side it takes.)
 //!
 //! Handles:
 //!  8. Every value, local, slot, global, function, format and label named exists.
 //!  9. A value is defined at most once.
-//! 10. A value is used only after its definition, in the same block or in blocks nested in that.
+//! 10. A value is used only after its definition, in the same block or in blocks nested in it.
 //! 11. A label is defined by one construct.
 //! 12. `Break` names a construct around it, `Continue` a loop around it, and not from that loop's own `step`.
 //!
@@ -24,14 +24,14 @@
 //! 14. A parameter op names a parameter, and has its type; a built-in variable has dimension 0, 1 or 2 and type `u32`.
 //! 15. Operands and results have the types the op's documentation gives. (The table is [`types`].)
 //! 16. `Set` gives a local a value of its type.
-//! 17. Pointers of `Load` and `Store` are pointers; a load's result is what it reads.
+//! 17. Pointers of `Load` and `Store` are pointers; a load's result has the type that is read.
 //! 18. Conditions of `If`, `Assert` and `Select` are `Bool`.
 //! 19. A switch is over an integer; its case values fit that type and differ; at most one case is the default.
 //! 20. `Return` has a value exactly when the function has a result, of that type.
 //!
 //! Calls:
-//! 21. A call has one argument a parameter, of its type, and binds a result of the function's type, or none;
-//!     whether it raised is a `Bool`, and asked by host functions of host functions.
+//! 21. A call has one argument per parameter, of its type, and binds a result of the function's type, or none; `raised` is a `Bool`, and
+//!     only host functions bind it, for calls of host functions.
 //! 22. A kernel is never called, a host function only by host functions. A host function holds no barrier.
 //! 23. A printf has a promoted argument for every conversion and `*` of its format, of its class: integer (of 32 or 64
 //!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.
@@ -45,10 +45,11 @@
 //!
 //! Host code:
 //! 27. A service has the operands and the result that [`crate::ir::Service`] gives; only host functions ask for one.
-//! 28. A launch names a kernel, has six extents of `u32`, bytes of shared memory as `u64` and one argument a parameter that is not derived; only host
-//!     functions launch.
+//! 28. A launch names a kernel, has six extents of `u32`, bytes of shared memory as `u64` and one argument per parameter that is not derived; only
+//!     host functions launch.
 //! 29. A function whose code is kept from before is a host function or a helper of such, and has no body; so it need not return.
-//! 30. Host functions alone take the address of a function, which is no kernel, and dispatch, on a first parameter that is a pointer.
+//! 30. Only host functions take the address of a function, which must not be a kernel, and only they dispatch, on a first parameter that is
+//!     a pointer.
 
 mod calls;
 mod structure;
@@ -66,9 +67,9 @@ pub use crate::ir::MAX_NESTING;
 /// The number of violations that are reported; one defect of the front end often makes many.
 const MAX_REPORTED: usize = 20;
 
-/// Everything about a module that breaks a rule; empty for a valid one.
+/// Every violation of a rule in a module; empty for a valid one.
 ///
-/// Each is an error of [`Code::BadIr`] at the statement; but nesting, which a user's text can cause, is one of
+/// Each is an error of [`Code::BadIr`] at the statement, except for nesting, which a user's text can cause: that is one of
 /// [`Code::NestingLimit`].
 pub fn validate(module: &Module) -> Vec<Diagnostic> {
     let mut errors = Errors::default();

@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
         self.errors.push(self.span, message);
     }
 
-    /// Checks a block that is or is not reached; whether its end is.
+    /// Checks a block, reachable or not; true if its end is reachable.
     fn block(&mut self, block: &Block, mut reachable: bool) -> bool {
         if block.stmts.len() != block.spans.len() {
             self.error(format!("a block has {} statements and {} spans", block.stmts.len(), block.spans.len()));
@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
         reachable
     }
 
-    /// Checks a statement that is or is not reached; whether its end is.
+    /// Checks a statement, reachable or not; true if its end is reachable.
     fn stmt(&mut self, stmt: &Stmt, reachable: bool) -> bool {
         match stmt {
             Stmt::Let(v, op) => {
@@ -252,7 +252,7 @@ impl<'a> Checker<'a> {
     fn let_op(&mut self, v: Value, op: &Op) {
         let mut known = true;
         op.for_each_value(|o| known &= self.use_value(o).is_some());
-        // An operand already reported says nothing about the op.
+        // An operand that is already reported says nothing about the op.
         if known
             && let Some(data) = self.func.values.get(v.index())
             && let Err(message) = types::check(self.module, self.func, op, data.ty)
@@ -342,7 +342,7 @@ impl<'a> Checker<'a> {
         self.set_construct(label, construct);
     }
 
-    /// Leaves a construct; whether some `Break` left it too.
+    /// Leaves a construct; true if a `Break` left it too.
     fn close(&mut self, label: Label) -> bool {
         self.set_construct(label, Construct::Closed);
         self.labels.get(label.index()).is_none_or(|l| l.left)

@@ -1,4 +1,4 @@
-//! One module that breaks it, at least, for every rule.
+//! Tests with at least one module that breaks each rule.
 
 use super::*;
 use crate::ir::testing::{Builder, pointer};
@@ -332,7 +332,7 @@ fn rule_20_returns() {
     );
 }
 
-/// A kernel or host function that calls the function it stands beside.
+/// A kernel or host function that calls another function of its module.
 fn calling(caller: FuncKind, callee: FuncKind, fill: impl FnOnce(&mut Builder, Value) -> Stmt) -> Module {
     let (mut c, p) = Builder::new(callee, &[("a", ParamType::Scalar(Scalar::I32))]);
     if callee != FuncKind::Kernel {
@@ -463,7 +463,7 @@ fn rule_29_what_is_kept() {
         b.func.kept = Some(KeptHandle(&MADE));
         b.module()
     };
-    // It has a result, and need not return.
+    // The function has a result, and need not return.
     assert_eq!(validate(&kept(FuncKind::HostHelper, false)), []);
     assert_eq!(validate(&kept(FuncKind::Host, false)), []);
     broken(&kept(FuncKind::HostHelper, true), "is kept, and no host function without a body");

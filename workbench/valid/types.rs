@@ -18,7 +18,7 @@
 //! | `PtrAdd` | pointer, `i64` | pointer |
 //! | `PtrDiff` | two pointers, a stride that is not 0 | `i64` |
 //! | `PtrToInt`, `IntToPtr` | pointer, `u64` | `u64`, pointer |
-//! | `Load` | pointer | what is read |
+//! | `Load` | pointer | the type read |
 //! | `FuncAddr` | | pointer |
 
 use crate::ir::{Builtin, Const, FuncKind, Function, Module, Op, Scalar, Stride, Takes, Type, Value};

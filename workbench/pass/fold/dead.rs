@@ -1,4 +1,4 @@
-//! Removes, from the last statement to the first, what computes something nobody reads.
+//! Removes statements that compute something nobody reads, from the last to the first.
 
 use crate::ir::{BinaryOp, Block, Const, Function, Local, Op, Scalar, Stmt, Value};
 
@@ -48,7 +48,7 @@ struct Counts {
     uses: Vec<u32>,
     /// The number of reads of each local.
     gets: Vec<u32>,
-    /// The integer a value is.
+    /// The constant that each integer value is, where it is one.
     ints: Vec<Option<i64>>,
     /// True for values that are floats.
     floats: Vec<bool>,

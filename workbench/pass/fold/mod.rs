@@ -1,13 +1,11 @@
-//! Constant folding, copies, common subexpressions, branches on constants, small `if`s to selections, and dead code, in two linear
-//! walks.
+//! Constant folding, copies, common subexpressions, branches on constants, small `if`s as selections, and dead code, in two linear walks.
 //!
-//! Forward: operands are resolved to what they are copies of; ops on constants are computed (by the rules of [`crate::ir`],
-//! see `ir::eval`); a `Get` of a local whose value is known becomes that value; an `If` or `Switch` on a constant becomes
-//! the side it takes; a `Scope` nothing breaks out of dissolves; what follows a jump goes; what was computed already is not computed
-//! again ([`number`]). Backward: [`dead`] removes
-//! what nothing reads.
+//! Forward: operands that are copies are replaced by their originals; ops on constants are computed (by the rules of [`crate::ir`], see
+//! `ir::eval`); a `Get` of a local whose value is known becomes that value; an `If` or `Switch` on a constant becomes the side it takes; a
+//! `Scope` that nothing breaks out of is dissolved; statements after a jump are removed; an op that was computed already is not computed
+//! again ([`number`]). Backward: [`dead`] removes statements whose results nothing reads.
 //!
-//! Nothing that may fault is removed, moved or computed: loads stay, divisions stay unless their divisor is harmless.
+//! An op that may fault is never removed, moved or computed: loads stay, and divisions stay unless their divisor is harmless.
 
 mod dead;
 mod number;
@@ -20,7 +18,7 @@ pub(crate) use dead::locals as drop_locals;
 use number::Numbers;
 use simplify::{KnownValues, Simple};
 
-/// The most ops of an `if`'s two sides that are computed always instead.
+/// The limit on ops of an `if`'s two sides, if both sides are to be computed always.
 const SELECT_OPS: usize = 4;
 
 /// Folds a function in place.
@@ -175,7 +173,7 @@ impl Folder<'_> {
         if let Op::Convert(..) | Op::Unary(..) = op {
             self.known.made[v.index()] = Some(op.clone());
         }
-        // From here on the local is known to hold what was read, until it is set.
+        // The local is known to hold the value that was read, from here until it is set.
         if let Op::Get(l) = op {
             self.hold(l, Some(v));
         }
@@ -194,7 +192,7 @@ impl Folder<'_> {
             self.hold(local, Some(value));
             return;
         }
-        // A side that jumps away leaves nothing behind here; where it lands, the construct around forgets.
+        // A side that jumps away has no effect on what is known here; the construct that it jumps to forgets.
         let (then_ends, els_ends) = (self.ends(&then), self.ends(&els));
         let all: Vec<Local> = self.sets[start..].to_vec();
         for (i, local) in all.into_iter().enumerate() {
@@ -207,7 +205,7 @@ impl Folder<'_> {
         }
     }
 
-    /// `if (c) l = a; else l = b;` with cheap, harmless sides, as straight code; what `l` then holds.
+    /// `if (c) l = a; else l = b;` with cheap, harmless sides, as straight-line code; gives the value that `l` then holds.
     fn select(&mut self, out: &mut Block, cond: Value, then: &Block, els: &Block) -> Option<(Local, Value)> {
         let (then_local, then_value) = only_set(then)?;
         let els_set = only_set(els);
@@ -272,7 +270,7 @@ impl Folder<'_> {
         }
     }
 
-    /// Forgets every local that the blocks set; the log gets them too, for the constructs around.
+    /// Forgets every local that the blocks set, and appends them to the log, for the enclosing constructs.
     fn forget_sets(&mut self, blocks: &[&Block]) {
         let start = self.sets.len();
         for block in blocks {
@@ -304,7 +302,7 @@ fn taken_case(cases: Vec<Case>, bits: i64) -> Block {
     body
 }
 
-/// Removes a jump to where the block's end leads anyway; how many.
+/// Removes a jump to where the block's end leads anyway; gives the number removed.
 fn strip_trailing(block: &mut Block, jump: &Stmt) -> u32 {
     match block.stmts.last_mut() {
         Some(last) if last == jump => {
@@ -317,14 +315,14 @@ fn strip_trailing(block: &mut Block, jump: &Stmt) -> u32 {
     }
 }
 
-/// The `Set` that ends a block which otherwise only computes cheap and harmless things.
+/// The `Set` at the end of a block that otherwise only computes cheap and harmless ops.
 fn only_set(block: &Block) -> Option<(Local, Value)> {
     let (last, rest) = block.stmts.split_last()?;
     let Stmt::Set(local, value) = last else { return None };
     rest.iter().all(|s| matches!(s, Stmt::Let(_, op) if is_cheap(op))).then_some((*local, *value))
 }
 
-/// Costs about as much as the branch it replaces, and never faults.
+/// True if an op costs about as much as the branch it replaces, and never faults.
 fn is_cheap(op: &Op) -> bool {
     use crate::ir::BinaryOp;
     match op {

@@ -1,4 +1,4 @@
-//! Value numbering: an op on the same operands is computed once, where the first of them is sure to run before the others.
+//! Value numbering: an op on the same operands is computed once, if the first of the ops dominates the others.
 //!
 //! Ops of a block are known in the blocks inside it and forgotten at its end. Left out are reads of memory, the making of pointers from
 //! integers, and pointer arithmetic: the value an access goes through carries the place that a fault is reported at. Constants are only
@@ -65,14 +65,14 @@ pub(super) struct Numbers {
     values: FxHashMap<Key, Value>,
     /// The keys to forget, newest last.
     added: Vec<Key>,
-    /// The first value that was each constant.
+    /// The first value of each constant.
     constants: FxHashMap<(Type, u64), Value>,
-    /// For values that are constants, that first one.
+    /// For each value that is a constant, the first value of that constant.
     first: FxHashMap<Value, Value>,
 }
 
 impl Numbers {
-    /// The value that an op is already, or else is known to be from here on.
+    /// The value that the op already has; otherwise `v` is noted as its value from here on.
     pub(super) fn find(&mut self, op: &Op, v: Value) -> Option<Value> {
         if let Op::Const(c) = op {
             let first = *self.constants.entry((c.ty(), bits(*c))).or_insert(v);
@@ -95,7 +95,7 @@ impl Numbers {
         self.added.len()
     }
 
-    /// Forgets what the block that began there has computed.
+    /// Forgets the ops of the block that began at the mark.
     pub(super) fn forget(&mut self, mark: usize) {
         for key in self.added.drain(mark..) {
             self.values.remove(&key);

@@ -1,6 +1,6 @@
-//! One op at a time: what it is when its operands are known, or of a known form.
+//! Simplification of one op at a time, when its operands are known or of a known form.
 //!
-//! Floats are touched only when every operand is a constant: `x + 0.0` and `x * 1.0` are not `x` for every bit pattern.
+//! Float ops are simplified only when every operand is a constant: `x + 0.0` and `x * 1.0` are not `x` for every bit pattern.
 
 use crate::ir::eval;
 use crate::ir::{BinaryOp, CompareOp, Const, Op, Scalar, Type, UnaryOp, Value};
@@ -20,7 +20,7 @@ pub(super) enum Simple {
 /// The facts known about values.
 pub(super) struct KnownValues {
     pub(super) types: Vec<Type>,
-    /// The constant a value is.
+    /// The constant that a value is.
     pub(super) consts: Vec<Option<Const>>,
     /// The conversion or unary op that made a value.
     pub(super) made: Vec<Option<Op>>,
@@ -49,7 +49,7 @@ impl KnownValues {
         self.types[v.index()].scalar()
     }
 
-    /// Looks at an op whose operands are already resolved.
+    /// Simplifies an op whose operands are already resolved.
     pub(super) fn simplify(&self, op: &Op) -> Simple {
         let folded = match op {
             Op::Const(c) => Some(*c),
@@ -72,7 +72,7 @@ impl KnownValues {
         }
         match op {
             Op::Unary(op, a) => match self.made[a.index()] {
-                // Twice is not at all; a float's sign bit too.
+                // An op applied twice cancels out; for a float's sign bit too.
                 Some(Op::Unary(inner, x)) if inner == *op => Simple::Alias(x),
                 _ => Simple::Same,
             },
@@ -165,15 +165,15 @@ impl KnownValues {
         let Some(Op::Convert(_, x)) = self.made[a.index()] else { return Simple::Same };
         let (Some(from), Some(middle)) = (self.scalar(x), self.scalar(a)) else { return Simple::Same };
         if from == Scalar::Bool && !middle.is_float() {
-            // Every integer type keeps 0 and 1.
+            // Every integer type can hold 0 and 1.
             return if to == from { Simple::Alias(x) } else { Simple::Op(Op::Convert(to, x)) };
         }
-        // Through a wider integer of whatever sign and back is what the low bits say.
+        // A conversion to a wider integer of either sign and back depends on the low bits alone.
         let through = from.is_int() && middle.is_int() && to.is_int() && middle.size() >= from.size();
         if through && to == from {
             return Simple::Alias(x);
         }
-        // Two widenings of the same sign are one.
+        // Two widenings of the same signedness are one.
         if through && to.size() > middle.size() && middle.size() > from.size() && !from.is_signed() {
             return Simple::Op(Op::Convert(to, x));
         }

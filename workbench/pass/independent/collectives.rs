@@ -44,7 +44,7 @@ struct Open<'p, 'f> {
     place: &'p Place<'f>,
     partings: Vec<Parting>,
     op: Collective,
-    /// Bytes of what is passed.
+    /// The size of the operand in bytes.
     size: u32,
     /// The mask, where it is the same for all.
     mask: Option<u32>,
@@ -80,7 +80,7 @@ pub fn may_meet(func: &Function) -> bool {
 struct Finder<'p, 'f> {
     func: &'f Function,
     tables: Tables<'f>,
-    /// By the size of a group, and the mask that it has where that is none of its place.
+    /// Shapes by the size of a group, and by the group's mask if its place alone does not decide the group.
     shapes: HashMap<(u32, Option<Value>), Shapes>,
     all: &'p [Place<'f>],
 }
@@ -92,7 +92,7 @@ impl<'p, 'f> Finder<'p, 'f> {
         let masks = self.tables.masks(args[0]);
         let group = masks.as_ref().map_or(LANES as u32, |masks| group(masks));
         let func = self.func;
-        // Lanes that name one another have one mask, and so all that is made of it.
+        // Lanes that name one another have the same mask, and so the same values computed from it.
         let (mut shared, mut kept) = (Vec::new(), Vec::new());
         self.copies(args[0], &mut shared, &mut kept);
         let key = (group, shared.last().copied());
@@ -227,7 +227,7 @@ impl<'p, 'f> Finder<'p, 'f> {
         };
         let opposite = match (self.tables.op(a), self.tables.op(b)) {
             (Some(Op::Compare(op, a, b)), Some(Op::Compare(other, c, d))) => {
-                // Floats compare as no opposites.
+                // Two comparisons of floats are never opposites.
                 let is_int = self.func.ty(*a).scalar().is_some_and(|s| !s.is_float());
                 a == c && b == d && is_int && inverse(*op) == *other
             }
@@ -257,7 +257,7 @@ fn inverse(op: CompareOp) -> CompareOp {
     }
 }
 
-/// The size of the smallest groups of neighbours that lanes name no others of.
+/// The size of the smallest groups of neighbouring lanes such that no lane names a lane of another group.
 fn group(masks: &[u32]) -> u32 {
     let fits = |size: usize| {
         masks.iter().enumerate().all(|(t, mask)| {

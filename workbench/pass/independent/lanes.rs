@@ -20,9 +20,9 @@ type Table = Rc<[Const]>;
 
 /// The facts known about values.
 pub struct Tables<'f> {
-    /// For each value the statement that gives it.
+    /// The statement that gives each value.
     pub made: Vec<Option<&'f Stmt>>,
-    /// For each local what is set to it.
+    /// The values set to each local.
     pub sets: Vec<Vec<Value>>,
     known: RefCell<FxHashMap<Value, Option<Table>>>,
 }
@@ -54,7 +54,7 @@ impl<'f> Tables<'f> {
         }
     }
 
-    /// The integer a value is, where it is a constant.
+    /// The integer of a value that is a constant.
     pub fn number(&self, v: Value) -> Option<i64> {
         match self.op(v) {
             Some(Op::Const(Const::Int(_, n))) => Some(*n),
@@ -67,7 +67,7 @@ impl<'f> Tables<'f> {
         self.follow(v, 0)
     }
 
-    /// For each thread whether a condition holds.
+    /// The truth of a condition in each thread.
     pub fn truth(&self, v: Value) -> Option<Vec<bool>> {
         let holds = |c: &Const| match c {
             Const::Bool(b) => Some(*b),
@@ -76,7 +76,7 @@ impl<'f> Tables<'f> {
         self.of(v)?.iter().map(holds).collect()
     }
 
-    /// For each thread a mask.
+    /// The mask in each thread.
     pub fn masks(&self, v: Value) -> Option<Vec<u32>> {
         let bits = |c: &Const| match c {
             Const::Int(_, n) => Some(*n as u32),

@@ -37,9 +37,9 @@ enum Memory {
 enum Ask {
     /// It reads.
     Look,
-    /// It takes what is free.
+    /// It takes a thing that is free.
     Take,
-    /// It writes what it made of what it read, and comes to an end by itself.
+    /// It writes a value computed from what it read, and ends by itself.
     Try,
 }
 
@@ -188,7 +188,7 @@ impl<'f> Finder<'f> {
     }
 
     fn needs(&self, place: &Place<'f>, writes: &[Place<'f>]) -> bool {
-        // Threads that come to a barrier in it go round together.
+        // Threads that come to a barrier in the loop go round together.
         if self.barriers.iter().any(|barrier| place.holds(barrier)) {
             return false;
         }

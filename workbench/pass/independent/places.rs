@@ -28,7 +28,7 @@ impl<'f> Level<'f> {
 pub struct Place<'f> {
     /// The path there; the last step is the statement's own.
     pub levels: Vec<Level<'f>>,
-    /// Conditions that hold there, or do not.
+    /// Conditions that hold there (true) or do not (false).
     pub guards: Vec<(Value, bool)>,
 }
 
@@ -39,7 +39,7 @@ pub enum Relation {
     Order(usize, bool),
     /// In different blocks of one statement, at that step.
     Sides(usize),
-    /// One is, or holds, the other.
+    /// One is the other, or contains it.
     Within,
 }
 
@@ -115,7 +115,7 @@ impl<'f> Place<'f> {
     }
 }
 
-/// The places of the statements that are wanted; none where there is too much to look at.
+/// The places of the wanted statements; none where there are too many to look at.
 pub fn find<'f>(func: &'f Function, wanted: &dyn Fn(&Stmt) -> bool) -> Vec<Place<'f>> {
     let mut finder = Finder { wanted, levels: Vec::new(), guards: Vec::new(), found: Vec::new(), steps: 0 };
     finder.block(&func.body);

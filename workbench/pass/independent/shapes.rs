@@ -37,7 +37,7 @@ impl Shapes {
         matches!(self.values[v.index()], Shape::Same(_))
     }
 
-    /// The jumps out of a statement that only some lanes make: labels, and whether to the next round.
+    /// The jumps out of a statement that only some lanes make: labels, and true if the jump is to the next round.
     pub fn jumps(&self, stmt: &Stmt, found: &mut Vec<(usize, bool)>) {
         self.jumps_in(stmt, false, found);
     }
@@ -61,8 +61,8 @@ impl Shapes {
         }
     }
 
-    /// For groups of `lanes` neighbours, a power of two; 0 stands for the block. A group is those of them that share the given values and
-    /// locals.
+    /// The shapes over groups of `lanes` neighbours, a power of two; 0 stands for the block. The lanes of a group are those that share the
+    /// given values and locals.
     pub fn new(func: &Function, lanes: u32, shared: &[Value], kept: &[Local]) -> Self {
         let labels = func.labels as usize;
         let mut analysis = Analysis {
@@ -110,7 +110,7 @@ struct Analysis {
     locals: Vec<Option<Shape>>,
     divergent: Vec<bool>,
     left: Vec<bool>,
-    /// Labels of the constructs around, innermost last.
+    /// Labels of the enclosing constructs, innermost last.
     around: Vec<usize>,
     changed: bool,
     /// True for the given values, which the lanes of a group share.
@@ -195,7 +195,7 @@ impl Analysis {
                 Collective::Shfl(_) | Collective::MatchAny => false,
                 _ => args.first().is_none_or(|mask| self.same(*mask)),
             },
-            // Whoever takes something that is free, whatever the thread.
+            // The result is the same for any thread that takes a thing that is free.
             Stmt::Atomic { op, ptr, value, compare, .. } if self.lanes == 0 => {
                 let operands: Vec<Value> = [*value].into_iter().chain(*compare).collect();
                 let counts = matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Inc | AtomicOp::Dec);
