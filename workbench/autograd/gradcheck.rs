@@ -1,8 +1,8 @@
-//! Registered gradients beside finite differences, column by column, as `torch.autograd.gradcheck` does it.
+//! Registered gradients against finite differences, column by column, as in `torch.autograd.gradcheck`.
 //!
-//! For an output `y` and an input `x` the numerical Jacobian's column `j` is `(y(x + eps e_j) - y(x - eps e_j)) / (2 eps)`, the analytical one's row
-//! `i` the gradient for the output gradient `e_i`. Central differences are wrong by `O(eps^2)`, and by `|y| u / eps` for rounding with unit `u`: in
-//! float64 with `eps = 1e-6` both lie near 1e-10, far below `atol = 1e-5`; in float32 nothing smaller than `eps = 1e-2` is of use.
+//! For an output `y` and an input `x`, column `j` of the numerical Jacobian is `(y(x + eps e_j) - y(x - eps e_j)) / (2 eps)`, and row `i` of the
+//! analytical one is the gradient for the output gradient `e_i`. Central differences are wrong by `O(eps^2)`, and by `|y| u / eps` for rounding with
+//! unit `u`: in float64 with `eps = 1e-6` both are near 1e-10, far below `atol = 1e-5`; in float32 no step below `eps = 1e-2` is of use.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::ops::{IntoArgs, Op, OwnedArg, dispatch, fill_defaults};
 use crate::runtime::{DType, Error, Result, Tensor};
 
-/// Most elements of all Jacobians together: 2048 outputs of 2048 inputs. Every output takes a backward pass.
+/// Limit on the elements of all Jacobians together: 2048 outputs of 2048 inputs. Every output takes a backward pass.
 const MOST_COMPARED: usize = 1 << 22;
 
 /// The options of a gradient check.
@@ -50,9 +50,9 @@ pub struct Worst {
     pub output: usize,
     /// The index of the output's element.
     pub output_index: Vec<usize>,
-    /// By the registered gradient.
+    /// The value by the registered gradient.
     pub analytical: f64,
-    /// By finite differences.
+    /// The value by finite differences.
     pub numerical: f64,
 }
 
@@ -63,7 +63,7 @@ pub struct GradReport {
     pub name: String,
     /// True if every element agrees.
     pub passed: bool,
-    /// `float64`, or `float32` with why.
+    /// `float64`, or `float32` with the reason.
     pub precision: String,
     /// Step and tolerances.
     pub options: GradOptions,
@@ -104,10 +104,10 @@ pub type Forward<'a> = dyn FnMut(&[OwnedArg]) -> Result<Vec<Tensor>> + 'a;
 /// The backward pass: every argument and the outputs' gradients in, one gradient per argument out.
 pub type Backward<'a> = dyn FnMut(&[OwnedArg], &[Tensor]) -> Result<Vec<Option<Tensor>>> + 'a;
 
-/// Checks a gradient. Float arrays among `args` are what is differentiated; a missing gradient counts as zeros.
+/// Checks a gradient with respect to the float arrays among `args`; a missing gradient counts as zeros.
 ///
 /// # Errors
-/// Whatever the passes return; [`Error::Argument`] for a gradient of the wrong shape or type, or when no argument is a float array.
+/// Errors of the passes; [`Error::Argument`] for a gradient of the wrong shape or type, or when no argument is a float array.
 pub fn gradcheck(
     name: &str,
     forward: &mut Forward<'_>,
@@ -211,7 +211,7 @@ pub fn gradcheck(
                 let a = rows[slot][row][j];
                 let error = if a == n { 0.0 } else { (a - n).abs() };
                 report.compared += 1;
-                // As torch has it, infinity agrees with itself and NaN with nothing.
+                // Infinity agrees with itself and NaN with nothing, as in torch.
                 let fine = error <= options.atol + options.rtol * n.abs();
                 report.passed &= fine;
                 if error > largest || error.is_nan() || report.worst.is_none() {
@@ -261,7 +261,7 @@ pub fn widen_args(args: &[OwnedArg]) -> Result<Vec<OwnedArg>> {
         .collect()
 }
 
-/// Runs a check in float64, kernels replaced by their float64 twins; where a twin is refused (bits are punned) it runs in float32 with
+/// Runs a check in float64, with kernels replaced by their float64 twins; where a twin is refused (bits are punned) it runs in float32 with
 /// [`GradOptions::float32`], and the report says why.
 ///
 /// # Errors
@@ -274,7 +274,7 @@ pub fn gradcheck_wide(
     options: GradOptions,
 ) -> Result<GradReport> {
     let wide = widen_args(args)?;
-    // One forward and one backward pass tell whether every kernel on the way has a twin.
+    // A forward and a backward pass tell if every kernel on the way has a twin.
     let probe = dispatch::with_twins(|| -> Result<()> {
         let outputs = forward(&wide)?;
         let ones: Result<Vec<Tensor>> =
@@ -339,7 +339,7 @@ mod tests {
         let report = gradcheck("sq", &mut square, &mut times(2.01), &input(), GradOptions::default()).expect("runs");
         assert!(!report.passed);
         let worst = report.worst.expect("there is one");
-        // 2.01 x against 2 x is furthest off at x = 3, the last element, on the diagonal.
+        // The largest error of 2.01 x against 2 x is at x = 3, the last element, on the diagonal.
         assert_eq!((worst.input_index, worst.output_index), (vec![1, 1], vec![1, 1]));
         assert!((worst.analytical - 6.03).abs() < 1e-9 && (worst.numerical - 6.0).abs() < 1e-6);
     }

@@ -1,4 +1,4 @@
-//! Gradients of real kernels: registered, pulled back, held against finite differences.
+//! Tests of gradients of real kernels: registered, pulled back, compared with finite differences.
 
 use super::*;
 use crate::ops::{Op, OwnedArg};
@@ -68,7 +68,7 @@ fn float_kernels_are_checked_in_float64() {
     let report = op.gradcheck((&x(),), GradOptions::default()).unwrap();
     let worst = report.worst.as_ref().unwrap();
     assert!(!report.passed && worst.input_index == [2] && worst.output_index == [2], "{report}");
-    // The operators themselves are as they were: float64 is refused outside the check.
+    // The operators themselves are unchanged: float64 is refused outside the check.
     assert!(op.call((&x().cast(DType::Float64).unwrap(),)).is_err());
 }
 

@@ -1,11 +1,11 @@
-//! `register_autograd` and vector-Jacobian products, with torch's contract, on Rust's arrays.
+//! `register_autograd` and vector-Jacobian products, under torch's contract, for Rust's arrays.
 
 use std::sync::Arc;
 
 use crate::ops::{Context, Gradient, IntoArgs, Op, Outputs, OwnedArg, fill_defaults};
 use crate::runtime::{Error, Result, Tensor};
 
-/// Turns gradients of the outputs into gradients of the inputs.
+/// A function from gradients of the outputs to gradients of the inputs.
 pub struct Pullback {
     name: String,
     context: Context,
@@ -18,7 +18,7 @@ impl Pullback {
     /// One gradient per argument, `None` where the argument is no float array or the backward pass gives none.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the count, a shape or a type does not fit, naming operator, argument and both sides.
+    /// [`Error::Argument`] when the count, a shape or a type does not fit, naming the operator, the argument and both sides.
     pub fn call(&self, grads: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
         let name = &self.name;
         if grads.len() != self.outputs.len() {

@@ -1,5 +1,5 @@
-//! Back ends: IR (or the user's text) to something that runs. Both have the same roles under the same file names:
-//! `lower`/`emit` make code, `intrinsics` names functions, `launch` runs, and hand back one [`Outcome`].
+//! Back ends: IR (or the user's text) to something that runs. Both have the same parts under the same file names: `lower`/`emit` make code,
+//! `intrinsics` names functions, `launch` runs it. Both return one [`Outcome`].
 //!
 //! The types here are the boundary between a back end and `runtime`: plain bits, already checked against the kernel's
 //! parameters.
@@ -73,8 +73,8 @@ impl From<(u32, u32, u32)> for Dim3 {
 pub enum RawArg {
     /// A scalar, zero-extended (signed ones sign-extended) to 64 bits; floats by their bits.
     Scalar(u64),
-    /// Host memory. The lender keeps it alive and unmoved until the launch returns. In a launch with a [`Queue`] it is memory of that
-    /// GPU, which the lender keeps until the kernel has run; what lies in the bytes of a struct by value is host memory all the same.
+    /// Host memory. The lender keeps it alive and unmoved until the launch returns. In a launch with a [`Queue`] it is memory of that GPU,
+    /// which the lender keeps until the kernel has run; memory inside a struct by value is host memory in any case.
     Buffer {
         /// First byte; aligned to the parameter's element type.
         ptr: *mut u8,
@@ -83,7 +83,7 @@ pub enum RawArg {
         /// True if the kernel may write it; otherwise a write is a fault.
         writable: bool,
     },
-    /// Memory of host code's that the kernel may not touch, as its processor could not; where it is, for messages.
+    /// Memory of host code's that the kernel may not touch, as a GPU could not; the address is for messages.
     Away {
         /// First byte.
         ptr: *mut u8,
@@ -94,7 +94,7 @@ pub enum RawArg {
     Null,
 }
 
-/// Asked on the launching thread every few milliseconds; `true` stops the launch with [`FaultKind::Interrupted`].
+/// Polled on the launching thread every few milliseconds; `true` stops the launch with [`FaultKind::Interrupted`].
 pub trait Interrupt: Sync {
     /// True if the user wants it to stop.
     fn interrupted(&self) -> bool;
@@ -119,7 +119,7 @@ pub struct Reach {
     pub offset: u32,
 }
 
-// SAFETY: an address and numbers; who follows it is bound by the lender's promise, as for arguments.
+// SAFETY: an address and numbers; any code that follows the address is bound by the lender's promise, as for arguments.
 unsafe impl Send for Reach {}
 // SAFETY: as above.
 unsafe impl Sync for Reach {}
@@ -131,9 +131,9 @@ pub struct Queue<'a> {
     pub device: u32,
     /// The driver's handle of the stream; 0 is the legacy default stream.
     pub stream: u64,
-    /// Streams for whose work so far the kernel waits.
+    /// Streams that the kernel waits for: for their work so far.
     pub after: &'a [u64],
-    /// Streams whose later work waits for the kernel.
+    /// Streams that wait for the kernel with their later work.
     pub before: &'a [u64],
     /// True if the kernel is waited for: nobody else knows that its arrays are in use.
     pub waits: bool,
@@ -148,7 +148,7 @@ pub struct LaunchConfig<'a> {
     pub block: Dim3,
     /// Bytes of dynamic shared memory.
     pub shared_mem: u64,
-    /// Fault after this long.
+    /// The time after which the launch faults.
     pub timeout: Option<Duration>,
     /// Polled while running.
     pub interrupt: Option<&'a dyn Interrupt>,
@@ -158,13 +158,13 @@ pub struct LaunchConfig<'a> {
     pub reach: &'a [Reach],
     /// The run time of the host code that launches it; such a kernel may reach the host code's memory.
     pub host: Option<&'a dyn cpu::Host>,
-    /// On a GPU, where the arrays lie there: then the pointers among arguments and in structs are the device's addresses. `None`: arrays
-    /// are in host memory.
+    /// The queue, on a GPU where the arrays lie: the pointers among arguments and in structs are then the device's addresses. `None`:
+    /// arrays are in host memory.
     pub queue: Option<Queue<'a>>,
 }
 
 impl LaunchConfig<'_> {
-    /// A grid of blocks, nothing else set.
+    /// The settings for a grid of blocks, with nothing else set.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         LaunchConfig {
             grid: grid.into(),
@@ -195,13 +195,13 @@ pub enum FaultKind {
     ReadOnlyWrite,
     /// Host code that touches the device's memory, or a kernel that touches the host's.
     WrongMemory,
-    /// An access through a pointer that points into no live allocation.
+    /// An access through a pointer that does not point into a live allocation.
     DanglingPointer,
     /// Integer division or remainder by zero.
     DivisionByZero,
     /// `MIN / -1` or `MIN % -1`.
     DivisionOverflow,
-    /// The thread's stack ran out: recursion without end, or too deep.
+    /// The thread's stack is used up: recursion that is endless or too deep.
     StackOverflow,
     /// `assert` failed.
     Assert,
@@ -211,13 +211,13 @@ pub enum FaultKind {
     BarrierDivergence,
     /// A warp function whose mask names a lane that does not take part.
     CollectiveMismatch,
-    /// Every running thread waits for something that only one not yet running could bring.
+    /// Every running thread waits for something that only a thread which does not run yet could do.
     NoProgress,
     /// `timeout=` passed.
     Timeout,
     /// The user interrupted.
     Interrupted,
-    /// A fault the GPU's driver reported.
+    /// A fault that the GPU's driver reported.
     Device,
     /// An exception of host code: `TORCH_CHECK`, `throw`, an operation on tensors that cannot be done.
     Raised(Exception),
@@ -226,7 +226,7 @@ pub enum FaultKind {
 /// The exceptions that host code raises, by their names in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exception {
-    /// `RuntimeError`: `TORCH_CHECK`, `std::runtime_error` and all that is nothing else.
+    /// `RuntimeError`: `TORCH_CHECK`, `std::runtime_error` and everything without a class of its own.
     Runtime,
     /// `ValueError`: `TORCH_CHECK_VALUE`, `std::invalid_argument`, `std::domain_error`.
     Value,
@@ -245,7 +245,7 @@ pub enum Exception {
     Key,
     /// `ZeroDivisionError`: a division by zero.
     ZeroDivision,
-    /// `ArithmeticError`: what cannot be computed.
+    /// `ArithmeticError`: a result that cannot be computed.
     Arithmetic,
     /// `SystemError`: Python's C interface used wrongly.
     System,
@@ -255,21 +255,21 @@ pub enum Exception {
     StopIteration,
     /// `LookupError`: an index or a key.
     Lookup,
-    /// `AssertionError`: what does not hold.
+    /// `AssertionError`: a condition that does not hold.
     Assertion,
     /// `ImportError`: a module that is not there.
     Import,
-    /// `OSError`: the system's.
+    /// `OSError`: an error of the operating system.
     Os,
     /// `EOFError`: the end of a file.
     Eof,
-    /// `BufferError`: a buffer that is not to be had.
+    /// `BufferError`: a buffer that cannot be had.
     Buffer,
-    /// `FloatingPointError`: arithmetic of floats.
+    /// `FloatingPointError`: an error in float arithmetic.
     FloatingPoint,
-    /// `NameError`: a name that is not there.
+    /// `NameError`: a name that does not exist.
     Name,
-    /// `Exception`: none in particular.
+    /// `Exception`: no class in particular.
     Any,
 }
 
@@ -392,8 +392,8 @@ impl FaultKind {
     }
 }
 
-/// The fault a launch ended in: the lowest faulting block's, its lowest faulting thread's (on a GPU, where threads run at once,
-/// the lowest of those that had faulted when it stopped).
+/// The fault that ended a launch: that of the lowest faulting block, and in it of the lowest faulting thread (on a GPU, where threads run
+/// at once, the lowest of those that had faulted when it stopped).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawFault {
     /// The kind.
@@ -404,11 +404,11 @@ pub struct RawFault {
     pub block: [u32; 3],
     /// Thread index (x, y, z).
     pub thread: [u32; 3],
-    /// One sentence: buffer by its parameter's name, index, size, operands.
+    /// One sentence: the buffer by its parameter's name, index, size, operands.
     pub detail: String,
-    /// The other place, where two do not fit together; the sentence ends in the name of its line.
+    /// The other place, where two places conflict; the sentence ends in the name of its line.
     pub related: Option<Span>,
-    /// The kernel that did it, where host code had launched it.
+    /// The kernel that faulted, if host code launched it.
     pub kernel: Option<FuncId>,
     /// The place where the text calls the library, if the library made the launch.
     pub called: Option<Span>,

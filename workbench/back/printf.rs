@@ -1,7 +1,7 @@
 //! Formatting of printf records, as glibc's `printf` does it in the C locale, bit for bit.
 //!
-//! A back end records a thread's arguments, and turns them into text here, outside the kernel: nothing on the way knows
-//! about `FILE`s or locales. Digits come from the exact decimal expansion of the double and are rounded half to even.
+//! A back end records a thread's arguments, and turns them into text here, outside the kernel: no `FILE`s or locales are involved. Digits
+//! come from the exact decimal expansion of the double and are rounded half to even.
 
 use super::PrintfRecord;
 use crate::ir::format::{Conversion, Count, Length, MAX_COUNT, Piece};
@@ -44,9 +44,9 @@ pub fn format_record(pieces: &[Piece], args: &[PrintfArg]) -> String {
     String::from_utf8(out).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// Most records of a launch that are kept.
+/// The number of records of a launch that are kept.
 pub const MAX_RECORDS: usize = 100_000;
-/// Most bytes of text of a launch that are kept.
+/// The number of bytes of text of a launch that are kept.
 pub const MAX_BYTES: usize = 16 << 20;
 
 /// Puts records, each with the time or sequence number its thread wrote it at, into (block, thread, sequence) order: blocks
@@ -93,7 +93,7 @@ impl Spec {
         let precision = match conv.precision {
             None => None,
             Some(Count::Fixed(n)) => Some(clamp(n)),
-            // A negative precision is none at all.
+            // A negative precision counts as none.
             Some(Count::Star) => u32::try_from(star()).ok().map(clamp),
         };
         Spec {
@@ -191,7 +191,7 @@ fn integer(out: &mut Vec<u8>, spec: &Spec, bits: u64) {
     }
 }
 
-/// Digits brought to the precision; a precision switches the `0` flag off, and with precision 0 a zero has no digits.
+/// Digits padded to the precision; a precision switches the `0` flag off, and with precision 0 a zero has no digits.
 fn number(out: &mut Vec<u8>, spec: &Spec, prefix: &str, digits: String) {
     let digits = match spec.precision {
         Some(0) if digits == "0" && !(spec.letter == 'o' && spec.alternate) => String::new(),

@@ -1,8 +1,8 @@
-//! Comparing results: absolute, relative and ULP errors, with `torch.testing.assert_close`'s rules.
+//! Comparison of results: absolute, relative and ULP errors, by the rules of `torch.testing.assert_close`.
 //!
-//! Two numbers agree when `|actual - expected| <= atol + rtol * |expected|`. Infinities agree only with themselves; NaN
-//! agrees with NaN only when asked. Integers and bools must be equal unless tolerances are given. Arrays of half
-//! precision are compared as float32: [`Precision`] says what they were before.
+//! Two numbers agree when `|actual - expected| <= atol + rtol * |expected|`. Infinities agree only with themselves; NaN agrees with NaN
+//! only when asked. Integers and bools must be equal unless tolerances are given. Arrays of half precision are compared as float32:
+//! [`Precision`] keeps their own precision.
 
 use half::{bf16, f16};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::runtime::{DType, Tensor};
 /// The precision of an array's numbers: that of its element type, or that of 16-bit floats that were widened to float32 without loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
-    /// Those of an element type.
+    /// The precision of an element type.
     Of(DType),
     /// IEEE binary16.
     Float16,
@@ -44,9 +44,9 @@ impl From<DType> for Precision {
 /// The tolerance for results.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tolerance {
-    /// Relative to the expected value.
+    /// Tolerance relative to the expected value.
     pub rtol: f64,
-    /// Absolute.
+    /// Absolute tolerance.
     pub atol: f64,
 }
 
@@ -62,7 +62,7 @@ impl Tolerance {
         }
     }
 
-    /// The looser of two, as torch takes it when the types differ.
+    /// The looser of two, as in torch when the types differ.
     #[must_use]
     pub fn max(self, other: Tolerance) -> Self {
         Tolerance { rtol: self.rtol.max(other.rtol), atol: self.atol.max(other.atol) }
@@ -123,13 +123,13 @@ pub struct Comparison {
     pub mismatches: usize,
     /// The number of elements that were compared.
     pub total: usize,
-    /// The first of them.
+    /// The first mismatches.
     pub first: Vec<Mismatch>,
 }
 
-/// Compares two arrays. `expected` may be of another element type (a float64 reference of a float32 result): it is rounded to the
-/// actual's for ULP distances only. Without a tolerance torch's default counts, the looser one where the types differ. Integers of any
-/// width are compared as integers, to the last bit.
+/// Compares two arrays. `expected` may be of another element type (a float64 reference of a float32 result): it is rounded to the actual
+/// type for ULP distances only. Without a tolerance torch's default is used, the looser one where the types differ. Integers of any width
+/// are compared as integers, to the last bit.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<Tolerance>, equal_nan: bool) -> Comparison {
     let precisions = [actual.dtype().into(), expected.dtype().into()];
     compare_as(actual, expected, precisions, tolerance, equal_nan)
@@ -178,14 +178,14 @@ pub fn compare_as(
         } else {
             (x - y).abs()
         };
-        // An infinite error is no ratio.
+        // An infinite error has no ratio.
         let rel = if abs == 0.0 || abs.is_infinite() { abs } else { abs / y.abs() };
         let ulp = match () {
             () if exact => abs,
             () if finite || x == y => ulp_distance(precision, x, y),
             () => f64::INFINITY,
         };
-        // 64-bit integers do not survive the way through doubles.
+        // 64-bit integers cannot be converted to doubles without loss.
         let agrees = if exact {
             integer(actual, i) == integer(expected, i)
         } else if both_nan {
@@ -221,7 +221,7 @@ pub fn compare_as(
 }
 
 impl Comparison {
-    /// Nothing can be compared.
+    /// The comparison when nothing can be compared.
     pub(crate) fn impossible(self, why: String) -> Self {
         let none = f64::NAN;
         Comparison { passed: false, incomparable: Some(why), max_abs: none, max_rel: none, max_ulp: none, ..self }
@@ -238,7 +238,7 @@ fn integer(tensor: &Tensor, element: usize) -> i128 {
     let size = tensor.dtype().size();
     let bytes = &tensor.raw()[element * size..][..size];
     let signed = matches!(tensor.dtype(), DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64);
-    // The sign, or zero, in every byte above those of the element.
+    // The bytes above the element: copies of its sign, or zero.
     let fill = if signed && bytes[size - 1] >= 0x80 { 0xff } else { 0 };
     let mut wide = [fill; 16];
     wide[..size].copy_from_slice(bytes);
@@ -248,7 +248,7 @@ fn integer(tensor: &Tensor, element: usize) -> i128 {
     }
 }
 
-/// Distance in units in the last place of a precision: how many of its numbers lie between, both rounded to it. Infinite when one is
+/// Distance in units in the last place of a precision: the number of steps from one to the other, both rounded to it. Infinite when one is
 /// NaN; for integers the plain difference.
 pub fn ulp_distance(precision: impl Into<Precision>, a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
@@ -270,7 +270,7 @@ fn ordered(bits: u64, width: u32) -> i128 {
     if bits & sign == 0 { i128::from(bits) } else { -i128::from(bits ^ sign) }
 }
 
-/// The index of a linear place, row-major.
+/// The index of a linear position, row-major.
 pub fn unravel(mut linear: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (slot, extent) in index.iter_mut().zip(shape).rev() {
@@ -294,7 +294,7 @@ mod tests {
         let c = compare(&tensor(&[1.0, 2.0, 4.5]), &tensor(&[1.0, 2.5, 4.0]), None, false);
         assert!(!c.passed && c.mismatches == 2 && c.total == 3);
         assert_eq!((c.max_abs, c.max_rel), (0.5, 0.2));
-        // 2.0 to 2.5 is a quarter of the way to 4 at 2^23 numbers a binade.
+        // The step from 2.0 to 2.5 is a quarter of the way to 4, with 2^23 numbers a binade.
         assert_eq!(c.first[0].ulp, f64::from(1 << 21));
         assert_eq!(c.first[1].index, vec![2]);
     }
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!((c.passed, c.max_ulp), (true, 2.0));
         let c = as_half(1.0 + 3.0 * wide_step, 1.0, [brain, brain]);
         assert_eq!((c.passed, c.max_ulp), (false, 3.0));
-        // The looser tolerance of the two, and the result's ULPs.
+        // The looser tolerance of the two is used, and the result's ULPs.
         let c = as_half(1.0 + step, 1.0, [single, half]);
         assert_eq!((c.passed, c.max_ulp), (true, f64::from(1 << 13)));
         let c = as_half(1.0 + step, 1.0, [half, single]);
@@ -369,7 +369,7 @@ mod tests {
         let big = |v: i64| Tensor::from_slice(&[1], &[v]).expect("a vector");
         assert!(!compare(&big((1 << 53) + 1), &big(1 << 53), None, false).passed);
         assert!(compare(&big((1 << 53) + 1), &big((1 << 53) + 1), None, false).passed);
-        // Also where the widths or the signs of the types differ.
+        // Integers are compared exactly also where the widths or the signs of the types differ.
         let unsigned = |v: u64| Tensor::from_slice(&[1], &[v]).expect("a vector");
         let c = compare(&big((1 << 53) + 1), &unsigned(1 << 53), None, false);
         assert!(!c.passed && c.max_abs == 1.0 && c.max_ulp == 1.0);

@@ -1,4 +1,4 @@
-//! Checks: an operator beside its reference, on poisoned outputs, with the threads that wrote what is wrong.
+//! Checks of an operator against its reference, on poisoned outputs, with the threads that wrote wrong elements.
 
 pub mod compare;
 pub mod reference;
@@ -80,8 +80,8 @@ pub fn check_outputs_as(
 }
 
 impl Op {
-    /// Runs the operator on poisoned outputs and compares with a reference on the same arguments: a function of as many
-    /// arrays of `f64` as there are arguments, numbers as arrays without axes, that gives the one result.
+    /// Runs the operator on poisoned outputs and compares the result with that of a reference on the same arguments. The reference is a
+    /// function of as many arrays of `f64` as there are arguments, with numbers as arrays without axes, that gives the one result.
     ///
     /// ```
     /// # use workbench::prelude::*;
@@ -98,8 +98,8 @@ impl Op {
     /// # }
     /// ```
     ///
-    /// The reference cannot capture variables, so that its parameters need no types; [`Op::check_with`] takes one that
-    /// does, or of several results, and options.
+    /// The reference cannot capture variables, so that its parameters need no types; [`Op::check_with`] takes a reference that does, or
+    /// that has several results, and options.
     ///
     /// # Errors
     /// As [`Op::call`], and for arguments that are no arrays of numbers.
@@ -108,12 +108,12 @@ impl Op {
         self.check_with(args, expected, &CheckOptions::default())
     }
 
-    /// [`Op::check`] with any reference: it gets the arguments, defaults filled in, and gives every result, those written
-    /// in place last. Where elements differ, the operator runs once more with the writing threads recorded, and the first
-    /// mismatches say who wrote them.
+    /// Runs [`Op::check`] with any reference: it gets the arguments, with defaults filled in, and gives every result, those written in
+    /// place last. Where elements differ, the operator runs once more with the writing threads recorded, and the first mismatches name
+    /// their writers.
     ///
     /// # Errors
-    /// As [`Op::call`], and whatever the reference returns.
+    /// As [`Op::call`], and errors of the reference.
     pub fn check_with(
         &self,
         args: impl IntoArgs,
@@ -148,7 +148,7 @@ impl Op {
         Ok(report)
     }
 
-    /// Fills in who wrote the first mismatches of a report on this operator with these arguments.
+    /// Fills in the writers of the first mismatches of a report on this operator with these arguments.
     ///
     /// # Errors
     /// As [`Op::call`].
@@ -158,7 +158,7 @@ impl Op {
         for written in self.writers(args)? {
             let k = match written.source {
                 Source::Output(k) => k,
-                // Written arguments follow the fresh outputs in the schema's order, whatever the kernel's is.
+                // Written arguments follow the fresh outputs in the schema's order, whatever the kernel's order is.
                 Source::Input(arg, true) => fresh + schema.args[..arg].iter().filter(|a| a.mutated).count(),
                 _ => continue,
             };

@@ -5,8 +5,8 @@ use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use crate::ops::{IntoArgs, OwnedArg};
 use crate::runtime::{DType, Error, Result, Tensor};
 
-/// Arguments of a check: a tuple of up to eight arrays and numbers. It says what its reference looks like, so that a closure
-/// written there needs no types.
+/// Arguments of a check: a tuple of up to eight arrays and numbers. The tuple gives the type of the reference, so that a closure written
+/// there needs no types.
 pub trait CheckArgs: IntoArgs {
     /// A function of as many `ArrayViewD<f64>` as there are arguments.
     type Reference;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::compare::{Comparison, Mismatch, worse};
 
-/// One output beside its reference.
+/// One output compared with its reference.
 #[derive(Debug, Clone, Serialize)]
 pub struct OutputCheck {
     /// The output's name, or its number.

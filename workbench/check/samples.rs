@@ -1,4 +1,4 @@
-//! Sample inputs: seeded, with the values that break things among them.
+//! Sample inputs: seeded, with difficult values among them.
 
 use crate::runtime::{DType, Result, Tensor};
 
@@ -33,10 +33,10 @@ impl Random {
     }
 }
 
-/// Values that break things, by element type; every sample holds as many of them as fit in a quarter of it.
+/// Difficult values, by element type; every sample holds as many of them as fit in a quarter of it.
 fn edges(dtype: DType) -> &'static [f64] {
     match dtype {
-        // The smallest numbers of a binary16, and what its exponential is just finite of.
+        // The smallest numbers of a binary16, and the largest whose exponential is finite in it.
         DType::Float16 | DType::BFloat16 => &[0.0, -0.0, 1.0, -1.0, 0.5, 6e-8, -6e-8, 11.0, -11.0],
         DType::Float32 | DType::Float64 => &[0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, -1e-30, 88.0, -88.0],
         DType::Bool => &[0.0, 1.0],
@@ -48,7 +48,7 @@ fn edges(dtype: DType) -> &'static [f64] {
 /// A random array: standard normal floats, integers between -100 and 100 (0 and 200 unsigned), edge values among them.
 ///
 /// # Errors
-/// None in practice: the count is the shape's.
+/// None in practice: the count is that of the shape.
 pub fn sample(dtype: DType, shape: &[usize], seed: u64) -> Result<Tensor> {
     let mut random = Random::new(seed);
     let count: usize = shape.iter().product();

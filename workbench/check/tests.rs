@@ -1,4 +1,4 @@
-//! Operators beside references: what is wrong, where, and which thread wrote it.
+//! Tests of operators against references: wrong elements, their places, and the threads that wrote them.
 
 use super::*;
 use crate::runtime::DType;
@@ -46,7 +46,7 @@ fn a_right_operator_passes_also_on_nothing() {
 
 #[test]
 fn arguments_written_in_place_are_checked_in_the_schemas_order() {
-    // The kernel takes them the other way round: writers must still go to the right one.
+    // The kernel takes its parameters in the other order: writers must still go to the right array.
     let source = "__global__ void both(float* b, float* a) { a[threadIdx.x] = 1.0f; b[0] = 2.0f; }";
     let schema = "test_check::both(Tensor(a!) a, Tensor(b!) b) -> (Tensor(a!), Tensor(b!))";
     let op = Op::new(schema).source(source).threads("1").block(3, 1, 1).build().unwrap();

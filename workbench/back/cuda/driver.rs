@@ -1,8 +1,8 @@
 //! The NVIDIA driver, looked up at run time, and this process's contexts: on each GPU the primary one, which torch and CuPy use too.
 //!
-//! A fault such as an illegal address breaks the context it happened in, and with it CUDA for the whole process: whoever asks for the GPU
-//! again is given the same error, a new context too, as the driver's manual says. So the GPU is refused from then on, with the name of the
-//! kernel that did it.
+//! A fault such as an illegal address breaks the context it happened in, and with it CUDA for the whole process: every later use of the GPU
+//! gives the same error, even in a new context, as the driver's manual says. So the GPU is refused from then on, with the name of the
+//! kernel that faulted.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::back::Interrupt;
 /// A GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// As the driver calls it.
+    /// The name, as the driver gives it.
     pub name: String,
     /// The architecture to compile for: `sm_90`.
     pub arch: String,
@@ -99,7 +99,7 @@ fn info(device: sys::CUdevice) -> Result<DeviceInfo, DriverError> {
     }
 }
 
-/// An error by the driver's name and sentence: `CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)`.
+/// An error as the driver's name and sentence: `CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)`.
 pub(super) fn describe(error: DriverError) -> String {
     let text = error.error_string().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     if text.is_empty() { format!("{:?}", error.0) } else { format!("{:?} ({text})", error.0) }
@@ -167,9 +167,9 @@ impl LogMemory {
         }
     }
 
-    /// Reads what was written, and makes it ready for the next launch unless a kernel may still write.
+    /// Reads the records, and prepares the log for the next launch unless a kernel may still write it.
     pub fn take(&self, running: bool) -> record::Log {
-        // A copy first: the GPU may still write, and references to memory that changes are not allowed.
+        // The header is copied first: the GPU may still write it, and references to memory that changes are not allowed.
         let mut header = vec![0u8; HEADER];
         // SAFETY: the memory has HEADER + CAPACITY bytes and lives as long as the context, which the caller holds.
         unsafe { ptr::copy_nonoverlapping(self.host, header.as_mut_ptr(), HEADER) };
@@ -179,7 +179,7 @@ impl LogMemory {
         unsafe {
             ptr::copy_nonoverlapping(self.host.add(HEADER), records.as_mut_ptr(), used);
             if !running {
-                // Zeros behind the header, so that an old record is never taken for a new one.
+                // Zeros after the header, so that an old record is never read as a new one.
                 ptr::write_bytes(self.host.add(HEADER), 0, used);
                 self.reset();
             }
@@ -202,9 +202,9 @@ impl LogMemory {
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
-    /// Our own stream: work of others in the context neither waits for ours nor holds it up.
+    /// Our own stream: the work of others in the context neither waits for ours nor is delayed by it.
     pub stream: sys::CUstream,
-    /// Memory for arrays of the host: what is freed into it waits for no kernel of others, as `cuMemFree` does.
+    /// Memory for arrays of the host. Memory freed into the pool waits for no kernel of others, as `cuMemFree` would.
     pool: Option<sys::CUmemoryPool>,
     log: OnceCell<LogMemory>,
     process: u32,
@@ -213,7 +213,7 @@ pub(super) struct Context {
 // SAFETY: driver handles may be used from any thread; the log is reached only through the state's lock.
 unsafe impl Send for Context {}
 
-/// A launch that was given up while its kernel ran on. What it uses stays allocated until it ends.
+/// A launch that was given up while its kernel ran on. Its memory stays allocated until the kernel ends.
 pub(super) struct Abandoned {
     pub kernel: String,
     pub memory: Vec<sys::CUdeviceptr>,
@@ -269,8 +269,8 @@ static STATES: Mutex<BTreeMap<u32, Shared>> = Mutex::new(BTreeMap::new());
 /// Modules whose programs are gone: unloading one waits for running kernels, so it is left to the next launch.
 static UNUSED: Mutex<Vec<Module>> = Mutex::new(Vec::new());
 
-/// The state of a GPU, locked for one launch; `None` when interrupted while another launch, which may take long, has it. Only after
-/// [`own`], or where [`is_ours`].
+/// The state of a GPU, locked for one launch; `None` when interrupted while another launch, which may take long, holds it. Call it only
+/// after [`own`], or where [`is_ours`].
 pub(super) fn state(device: u32, interrupt: Option<&dyn Interrupt>) -> Option<MutexGuard<'static, GpuState>> {
     let mut patience = Patience::new(interrupt);
     loop {
@@ -282,7 +282,7 @@ pub(super) fn state(device: u32, interrupt: Option<&dyn Interrupt>) -> Option<Mu
     }
 }
 
-/// The state of a GPU; `None` while another thread has it.
+/// The state of a GPU; `None` while another thread holds it.
 pub(super) fn try_state(device: u32) -> Option<MutexGuard<'static, GpuState>> {
     let shared: Shared = {
         let mut all = STATES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -300,7 +300,7 @@ pub(super) fn used() -> Vec<u32> {
     STATES.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
 }
 
-/// The GPU that an address lies on; `None`: the driver knows of none.
+/// The GPU that an address lies on; `None` if the driver knows of none.
 pub fn device_of(address: u64) -> Option<u32> {
     if address == 0 || start().is_err() {
         return None;
@@ -313,7 +313,7 @@ pub fn device_of(address: u64) -> Option<u32> {
 }
 
 impl GpuState {
-    /// The context, made if there is none, current on this thread and with no kernel of ours running.
+    /// Makes the context ready: created if there is none, current on this thread and with no kernel of ours running.
     ///
     /// # Errors
     /// One sentence on why no kernel can run.
@@ -375,7 +375,7 @@ impl GpuState {
             return;
         }
         let mine = |module: &mut Module| module.device == self.device;
-        // Not under the lock, which every program that goes takes: unloading may wait for the GPU.
+        // Unloading is not done under the lock, which every program takes when it is dropped: it may wait for the GPU.
         let gone: Vec<Module> = UNUSED.lock().unwrap_or_else(PoisonError::into_inner).extract_if(.., mine).collect();
         for module in gone {
             // SAFETY: the module was loaded in this context, its program is gone and no kernel runs.
@@ -383,7 +383,7 @@ impl GpuState {
         }
     }
 
-    /// Lets go of a broken context with all that was allocated in it, and refuses the GPU from now on. `who` broke it.
+    /// Releases a broken context with everything allocated in it, and refuses the GPU from now on. `who` broke it.
     pub fn lose(&mut self, who: &str, error: DriverError) {
         self.abandoned = None;
         self.queued = Queued::default();
@@ -413,7 +413,7 @@ impl Context {
             let context = result::primary_ctx::retain(device)?;
             let made = (|| {
                 result::ctx::set_current(context)?;
-                // A context that another library broke shows it here.
+                // A context that another library broke is found here.
                 result::ctx::synchronize()?;
                 result::stream::create(StreamKind::NonBlocking)
             })();
@@ -432,10 +432,10 @@ impl Context {
     }
 }
 
-/// Bytes of a pool that stay allocated while nobody uses them.
+/// Bytes of a pool that stay allocated while unused.
 const KEPT: u64 = 256 << 20;
 
-/// A pool of memory of a GPU; `None` where it has none, as some virtual ones.
+/// A memory pool of a GPU; `None` where it has none, as some virtual GPUs.
 fn pool(device: sys::CUdevice, index: u32) -> Option<sys::CUmemoryPool> {
     // SAFETY: the device came from `device::get`.
     let attribute =
@@ -443,7 +443,7 @@ fn pool(device: sys::CUdevice, index: u32) -> Option<sys::CUmemoryPool> {
     if attribute != Ok(1) {
         return None;
     }
-    // SAFETY: all zeros are what the manual calls the defaults.
+    // SAFETY: the manual says that all zeros are the defaults.
     let mut props: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
     props.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     props.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
@@ -471,7 +471,7 @@ impl Context {
         Ok(address)
     }
 
-    /// Frees what [`Context::allocate`] gave, behind the work on our stream. A failure leaks, and shows in the next call.
+    /// Frees memory of [`Context::allocate`], after the work on our stream. A failure leaks the memory, and shows in the next call.
     pub fn free(&self, address: sys::CUdeviceptr) {
         // SAFETY: allocated there, and nothing uses it after the work on our stream.
         let _ = unsafe {
@@ -482,7 +482,7 @@ impl Context {
         };
     }
 
-    /// The log, made when a kernel may first write one. The context is current.
+    /// The log, made for the first kernel that may write one. The context is current.
     pub fn log(&self) -> Result<&LogMemory, DriverError> {
         match self.log.get() {
             Some(log) => Ok(log),
@@ -493,13 +493,13 @@ impl Context {
         }
     }
 
-    /// As [`LogMemory::take`]; nothing where no kernel has had a log.
+    /// The records, as [`LogMemory::take`]; none where no kernel has had a log.
     pub fn take_log(&self, running: bool) -> record::Log {
         self.log.get().map_or_else(record::Log::default, |log| log.take(running))
     }
 }
 
-/// Puts back, when dropped, the context that was current on this thread: torch and others have theirs.
+/// Restores, when dropped, the context that was current on this thread: torch and others have theirs.
 pub(super) struct Previous(sys::CUcontext);
 
 impl Previous {
@@ -541,7 +541,7 @@ impl Module {
     /// Loads machine code, or PTX where there is none for this device. The context is current.
     fn load(state: &GpuState, cubin: &[u8], ptx: &str) -> Result<Self, DriverError> {
         let image = |bytes: &[u8]| {
-            // SAFETY: the bytes are what NVRTC made; the driver copies them. PTX ends in a NUL.
+            // SAFETY: the bytes were made by NVRTC; the driver copies them. PTX ends in a NUL.
             unsafe { result::module::load_data(bytes.as_ptr().cast::<c_void>()) }
         };
         let text = || image(&[ptx.as_bytes(), b"\0"].concat());
@@ -568,7 +568,7 @@ impl Modules {
         self.devices().any(|d| d == device)
     }
 
-    /// The GPUs that it is loaded on, the first it ran on first.
+    /// The GPUs that it is loaded on, in the order in which it first ran on them.
     pub fn devices(&self) -> impl Iterator<Item = u32> + '_ {
         self.loaded.iter().map(|m| m.device)
     }
@@ -578,7 +578,7 @@ impl Modules {
         self.written.get(symbol).cloned()
     }
 
-    /// Has a variable begin with these bytes wherever the program is loaded from now on.
+    /// Sets the bytes with which a variable begins wherever the program is loaded from now on.
     pub fn write(&mut self, symbol: &str, data: &[u8]) {
         self.written.insert(symbol.to_owned(), data.to_vec());
     }
@@ -604,7 +604,7 @@ impl Modules {
         Ok(function)
     }
 
-    /// The module of the current context, loaded when it is first asked for.
+    /// The module of the current context, loaded at the first call.
     pub fn of(&mut self, state: &GpuState, cubin: &[u8], ptx: &str) -> Result<sys::CUmodule, DriverError> {
         if let Some(known) = self.loaded.iter().find(|m| m.device == state.device) {
             return Ok(known.handle);
@@ -628,7 +628,7 @@ impl Modules {
         Ok(handle)
     }
 
-    /// Keeps what is loaded on a GPU loaded for as long as the process runs.
+    /// Keeps the module of a GPU loaded for as long as the process runs.
     pub fn pin(&mut self, device: u32) {
         self.loaded.iter_mut().filter(|m| m.device == device).for_each(|m| m.pinned = true);
     }

@@ -1,5 +1,5 @@
-//! The device part of a text: the user's own lines, with what only a host compiler understands blanked in place, behind a
-//! prelude. Lines and byte columns stay, so that NVRTC's messages point where the user looks.
+//! The device part of a text: the user's own lines, in which host code is blanked in place, after a prelude. Lines and byte columns stay,
+//! so that NVRTC's messages point at the user's own text.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(super) fn library_parts(device_part: &str, options: &Options) -> Vec<&'stati
     let texts = texts.chain(options.kernels.iter().map(String::as_str));
     let mut words: HashSet<&str> = HashSet::new();
     for text in texts {
-        // Comments and strings mention nothing; directives may.
+        // Comments and strings do not count; directives may.
         for token in lex::tokens(text).iter().filter(|t| matches!(t.kind, Kind::Ident | Kind::Directive)) {
             words.extend(token.text(text).split(|c: char| !c.is_alphanumeric() && c != '_'));
         }
@@ -50,7 +50,7 @@ pub(super) fn device_part(text: &str, words: &Words, own_headers: &BTreeMap<Stri
         if !is_host(text, &tokens, &item, words) {
             continue;
         }
-        // Directives inside stay: what follows may need their macros, and conditionals must balance.
+        // Directives inside stay: later code may need their macros, and conditionals must balance.
         let inner = &tokens[item.range.clone()];
         let Some((first, last)) = inner.first().zip(inner.last()) else { continue };
         let mut from = first.start;
@@ -60,7 +60,7 @@ pub(super) fn device_part(text: &str, words: &Words, own_headers: &BTreeMap<Stri
         }
         blank(&mut out, from, last.end);
     }
-    // A lambda's, which NVRTC refuses and nvcc asks for: all code is the device's here.
+    // A lambda's `__device__` or `__host__`, which NVRTC refuses and nvcc requires: all code is for the device here.
     for pair in tokens.windows(2).filter(|pair| pair[0].is(b']')) {
         let at = tokens.partition_point(|t| t.start < pair[1].start);
         let words = tokens[at..].iter().take_while(|t| matches!(t.text(text), "__device__" | "__host__"));
@@ -74,7 +74,7 @@ pub(super) fn device_part(text: &str, words: &Words, own_headers: &BTreeMap<Stri
     String::from_utf8(out).expect("every byte of a character is blanked or none is: tokens end at characters")
 }
 
-/// Headers of CUDA's samples that a text and its headers include and nobody gave, with our text of them.
+/// Headers of CUDA's samples that a text and its headers include and the user did not supply, with our text of them.
 pub(super) fn sample_headers(text: &str, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let texts = given.values().map(String::as_str).chain([text]);
     let names = texts.flat_map(|text| {
@@ -133,8 +133,8 @@ fn mentions_host(text: &str, tokens: &[Token]) -> bool {
     })
 }
 
-/// The whole text NVRTC gets: prelude, macros of the options, what of the standard library it may use, then the device part
-/// under the user's name for it.
+/// The whole text that NVRTC gets: prelude, macros of the options, the parts of the standard library it may use, then the device part under
+/// the user's name for it.
 pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)], parts: &[&Part]) -> String {
     let mut out = format!("#line 1 \"{PRELUDE_NAME}\"\n");
     // Some of the user's own definitions come before ours: those that ours look at, such as `NDEBUG`, and those of names that ours define
@@ -175,7 +175,7 @@ pub(super) fn program(name: &str, device_part: &str, defines: &[(String, String)
     for name in STD_NAMES {
         out.push_str(&format!("using ::{name};\n"));
     }
-    // C++'s, unlike CUDA's own, which are no constants and take what is no NaN.
+    // The C++ functions. CUDA's own differ: they are not `constexpr`, and skip a NaN.
     for (name, worse) in [("max", "a < b"), ("min", "b < a")] {
         out.push_str(&format!(
             "template <class T> __device__ constexpr T {name}(T a, T b) {{ return {worse} ? b : a; }}\n\
@@ -200,7 +200,7 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// A name as it stands in a `#line`.
+/// A name in the form that a `#line` takes.
 fn quoted(name: &str) -> String {
     one_line(name).replace('\\', "\\\\").replace('"', "\\\"")
 }

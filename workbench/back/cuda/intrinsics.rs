@@ -88,8 +88,8 @@ pub(super) const STD_NAMES: &[&str] = &[
     "trunc",
 ];
 
-/// Headers of the C and C++ libraries and of CUDA's host side, besides those that a part of our library stands for: what device code
-/// needs of them is in the prelude or built into NVRTC.
+/// Headers of the C and C++ libraries and of CUDA's host side, besides those that a part of our library stands for. The names that device
+/// code needs from them are in the prelude or built into NVRTC.
 const HOST_HEADERS: &[&str] = &[
     "algorithm",
     "array",
@@ -187,7 +187,7 @@ pub(super) fn is_host_header(name: &str) -> bool {
     HOST_HEADERS.contains(&name) || crate::library::is_header(name) || HOST_FOLDERS.iter().any(|f| name.starts_with(f))
 }
 
-/// Namespaces that only host code names: a declaration that mentions one is the host's.
+/// Namespaces that only host code names: a declaration that mentions one belongs to the host.
 pub(super) const HOST_NAMESPACES: &[&str] = &["torch", "at", "c10", "pybind11", "py", "habana", "tensorflow"];
 
 /// Members of `std::` that only host code has.

@@ -1,5 +1,5 @@
-//! Runs a kernel: host arrays are copied to device 0, the kernel waited for, arrays copied back and its log read; arrays that lie on a GPU
-//! are passed as they are, and the kernel is queued there.
+//! Launches of kernels. With host arrays: they are copied to device 0, the kernel is waited for, arrays are copied back and the log is
+//! read. Arrays that lie on a GPU are passed as they are, and the kernel is queued there.
 
 use std::ffi::c_void;
 
@@ -15,7 +15,7 @@ use crate::ir::{Param, ParamType};
 /// The pointer of the prelude to the log.
 pub(super) const LOG_SYMBOL: &str = "__wb_log";
 
-/// Dynamic shared memory a kernel gets without asking for more (CUDA C++ Programming Guide, "Shared Memory").
+/// Dynamic shared memory that a kernel gets without asking for more (CUDA C++ Programming Guide, "Shared Memory").
 const SHARED_BY_DEFAULT: u32 = 48 << 10;
 
 /// The reason why a kernel that is waited for is not put into a graph.
@@ -56,9 +56,9 @@ struct GpuLaunch<'a> {
 }
 
 impl Code {
-    /// Runs a kernel. Of host memory every pointer's array is copied in, the kernel waited for, and those of non-const pointers copied out
-    /// when nothing went wrong. With a [`Queue`] nothing is copied, and the kernel is waited for only where it writes a log (which holds one
-    /// launch's) or has a timeout.
+    /// Runs a kernel. With host memory every pointer's array is copied in, the kernel is waited for, and the arrays of non-const pointers
+    /// are copied out if there was no fault. With a [`Queue`] nothing is copied, and the kernel is waited for only if it writes a log (which
+    /// holds the records of one launch) or has a timeout.
     ///
     /// # Errors
     /// The reason why no kernel can run here, or the error of a kernel that was queued earlier. An error of this kernel is in the outcome.
@@ -90,7 +90,7 @@ impl Code {
             let is_waited_for = self.logs || config.timeout.is_some() || queue.waits;
             let ready = match queue::is_captured(queue.stream as sys::CUstream) {
                 Ok(is_captured) if !is_waited_for => {
-                    // The driver loads a module when every kernel has ended, and cannot be interrupted meanwhile.
+                    // The driver loads a module only after every kernel has ended, and cannot be interrupted meanwhile.
                     let loads = !is_captured && !self.modules().has(state.device);
                     if loads && !state.settle(config.interrupt)? {
                         return Ok(late());
@@ -162,7 +162,7 @@ impl Code {
         Ok(self.outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, FaultKind::Device, detail))))
     }
 
-    /// The kernel in the module of the current context.
+    /// The kernel as a function in the module of the current context.
     fn function(&self, state: &GpuState, launch: &GpuLaunch<'_>) -> Result<sys::CUfunction, Failure> {
         let function = self
             .modules()
@@ -180,7 +180,8 @@ impl Code {
         Ok(function)
     }
 
-    /// Puts the kernel on a stream, between what it waits for and what waits for it. `regions`: where host memory lies on the device.
+    /// Puts the kernel on a stream, after the streams it waits for and before those that wait for it. `regions` gives the device's
+    /// addresses of host memory.
     fn start(
         &self,
         launch: &GpuLaunch<'_>,
@@ -312,7 +313,7 @@ impl Code {
             ),
             _ => driver::explained(failure.error).unwrap_or_else(|| format!("{} failed: {what}", failure.doing)),
         };
-        // A fault that a thread reported before the context broke says more.
+        // A fault that a thread reported before the context broke tells more.
         let fault = match log.fault.as_ref() {
             Some(reported) => self.reported(kernel, reported),
             None => self.fault_at_kernel(kernel, FaultKind::Device, detail),
@@ -352,7 +353,7 @@ impl Code {
     }
 }
 
-/// The memory of all buffer arguments, overlapping arrays joined: what aliases on the host aliases on the device.
+/// The memory of all buffer arguments, with overlapping arrays joined: arrays that alias on the host alias on the device.
 fn regions(args: impl Iterator<Item = RawArg>) -> Vec<Region> {
     let mut spans: Vec<(usize, usize)> = args
         .filter_map(|arg| match arg {
@@ -393,7 +394,7 @@ fn upload(region: &mut Region, context: &Context, memory: &mut Vec<sys::CUdevice
     Ok(())
 }
 
-/// The structs by value, with the device's addresses in place of the host's where they are not those already.
+/// The structs by value, with the device's addresses in place of the host's, where they are not the device's already.
 fn structs(
     params: &[Param],
     args: &[RawArg],
@@ -459,7 +460,7 @@ fn download(
     unsafe { result::stream::synchronize(stream) }.map_err(doing("copying from the GPU"))
 }
 
-/// Waits for what others have put on the streams that a kernel comes after; `false` when interrupted.
+/// Waits for the work of others on the streams that the kernel comes after; `false` when interrupted.
 fn others_end(queue: Queue<'_>, interrupt: Option<&dyn Interrupt>) -> Result<bool, Failure> {
     let waiting = || doing("waiting for what is on its stream");
     for &other in queue.after.iter().chain(queue.before) {

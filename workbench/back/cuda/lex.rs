@@ -1,5 +1,5 @@
-//! A lexical view of a text: tokens, and the declarations of its namespace scope. It knows strings, comments, directives
-//! and brackets and nothing of types, so it also reads texts that the front end does not understand.
+//! A lexical view of a text: tokens, and the declarations at its namespace scope. It understands strings, comments, directives and brackets
+//! but no types, so it also reads texts that the front end does not understand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -115,7 +115,7 @@ fn skip_comment(bytes: &[u8], i: usize) -> usize {
     bytes[i + 2..].windows(2).position(|w| w == b"*/").map_or(bytes.len(), |n| i + n + 4)
 }
 
-/// To the end of the line that has no continuation; a comment may carry it on.
+/// The end of a directive: of the first line without a continuation; a comment may carry it on.
 fn skip_directive(bytes: &[u8], mut i: usize) -> usize {
     while i < bytes.len() {
         match bytes[i] {
@@ -129,7 +129,7 @@ fn skip_directive(bytes: &[u8], mut i: usize) -> usize {
     bytes.len()
 }
 
-/// Past the closing quote, or to the end of the line where there is none.
+/// The place after the closing quote, or the end of the line where there is none.
 fn skip_literal(bytes: &[u8], open: usize) -> usize {
     let mut i = open + 1;
     while i < bytes.len() {
@@ -152,10 +152,10 @@ fn skip_raw_string(bytes: &[u8], quote: usize) -> usize {
     bytes[begin..].windows(close.len()).position(|w| w == close).map_or(bytes.len(), |k| begin + k + close.len())
 }
 
-/// A `#define`: whether it takes arguments, and the tokens of its replacement as text.
+/// A `#define`: true if it takes arguments, and the tokens of its replacement as text.
 #[derive(Debug, Clone)]
 pub(super) struct Macro {
-    /// Takes arguments.
+    /// True if it takes arguments.
     pub function_like: bool,
     /// The replacement.
     pub body: String,
@@ -176,7 +176,7 @@ pub(super) fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     (!rest.bytes().next().is_some_and(is_ident)).then_some(rest)
 }
 
-/// Adds one definition, written as after `#define`.
+/// Adds a definition, in the form that follows `#define`.
 pub(super) fn define(definition: &str, macros: &mut BTreeMap<String, Macro>) {
     let definition = definition.trim_start();
     let end = definition.bytes().position(|b| !is_ident(b)).unwrap_or(definition.len());
@@ -277,7 +277,7 @@ pub(super) enum Shape {
     Other,
 }
 
-/// One thing at namespace scope.
+/// One item at namespace scope.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub shape: Shape,
@@ -303,7 +303,7 @@ pub(super) const ATTRIBUTES: [&str; 12] = [
     "static_assert",
 ];
 
-/// Splits a text into the things at its namespace scope.
+/// Splits a text into the items at its namespace scope.
 pub(super) fn items(text: &str, tokens: &[Token], words: &Words) -> Vec<Item> {
     let mut out = Vec::new();
     let mut i = 0;
@@ -340,7 +340,7 @@ fn item_at(text: &str, tokens: &[Token], words: &Words, start: usize) -> Item {
                 "namespace" if i == start || tokens[i - 1].kind == Kind::Ident => opens = Some(String::new()),
                 "operator" => {
                     function = true;
-                    // The operator's own punctuation is no structure.
+                    // The operator's own punctuation does not count as structure.
                     i += 1;
                     while tokens.get(i).is_some_and(|t| matches!(t.kind, Kind::Punct(p) if p != b'(')) {
                         i += 1;

@@ -39,7 +39,7 @@ struct Head<'a> {
     message: &'a str,
 }
 
-/// The diagnostics of a log, in its order; a message that cannot be placed stands at `whole`.
+/// The diagnostics of a log, in its order; a message without a place gets `whole`.
 pub(super) fn diagnostics(log: &str, files: &Files, sources: &SourceMap, whole: Span) -> Vec<Diagnostic> {
     let mut out: Vec<Diagnostic> = Vec::new();
     let lines: Vec<&str> = log.lines().map(|l| l.trim_end_matches('\r')).collect();
@@ -53,12 +53,12 @@ pub(super) fn diagnostics(log: &str, files: &Files, sources: &SourceMap, whole: 
             .find(|&k| lines[k].is_empty() || self::head(lines[k]).is_some())
             .unwrap_or(lines.len());
         let (diag, placed) = one(&head, &lines[i + 1..end], files, sources, whole);
-        // A mistake in a call of ours shows several times inside the prelude.
+        // An error in a call of ours appears several times inside the prelude.
         let prelude = head.place.is_some_and(|(name, _)| name == PRELUDE_NAME);
         let repeated = |d: &Diagnostic| *d == diag || prelude && d.span == diag.span && d.severity == diag.severity;
-        // Nor can the user do anything about a warning of a toolkit header that no line of theirs led to.
+        // Users can do nothing about a warning in a toolkit header that no line of theirs led to.
         let foreign = !placed && head.severity == Severity::Warning && head.place.is_some();
-        // A text may define what the prelude does.
+        // A text may define names that the prelude defines too.
         let foreign = foreign || head.message.contains(" macro ") && head.message.contains(PRELUDE_NAME);
         if !foreign && !out.iter().any(repeated) {
             out.push(diag);
@@ -103,7 +103,7 @@ fn head(line: &str) -> Option<Head<'_>> {
     None
 }
 
-/// The severity a message begins with, and the rest: `error: `, `error #20014-D: `, `catastrophic error: `, `warning #177-D: `.
+/// The severity at the start of a message, and the rest: `error: `, `error #20014-D: `, `catastrophic error: `, `warning #177-D: `.
 fn severity(text: &str) -> Option<(Severity, &str)> {
     let (severity, rest) = ["catastrophic error", "internal error", "error"]
         .iter()
@@ -113,7 +113,7 @@ fn severity(text: &str) -> Option<(Severity, &str)> {
     (number.is_empty() || number.starts_with(" #")).then_some((severity, message))
 }
 
-/// One message, and whether a line of the user's is its place.
+/// One message, and true if its place is a line of the user's.
 fn one(head: &Head<'_>, body: &[&str], files: &Files, sources: &SourceMap, whole: Span) -> (Diagnostic, bool) {
     let caret = body.iter().position(|l| l.trim() == "^" && l.starts_with("  "));
     let (more, notes) = match caret {
@@ -142,7 +142,7 @@ fn one(head: &Head<'_>, body: &[&str], files: &Files, sources: &SourceMap, whole
     if head.severity == Severity::Warning {
         (diag.code, diag.severity) = (Code::NvrtcWarning, Severity::Warning);
     }
-    // A message inside the prelude or a toolkit header belongs to the line of the user's that led there: the last note.
+    // A message inside the prelude or a toolkit header belongs to the user's line that led there: the last note.
     let mut users = instantiations.iter().filter_map(|&(name, line)| {
         let name = name.or(head.place.map(|(n, _)| n))?;
         files.line(sources, name, line)
@@ -224,7 +224,7 @@ fn polish(message: &str) -> String {
     out.trim_end_matches('.').to_owned()
 }
 
-/// The wheel that holds a header NVRTC could not open.
+/// The wheel that contains a header NVRTC could not open.
 fn missing_header(message: &str) -> Option<&'static str> {
     let (_, name) = message.split_once("cannot open source file \"")?;
     let wheels = [

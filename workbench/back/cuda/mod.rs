@@ -1,42 +1,42 @@
 //! The user's text to PTX and CUBIN through NVRTC, and its execution on an NVIDIA GPU.
 //!
-//! The text itself is what NVRTC compiles: `emit` blanks its host part in place and puts a prelude before it, `log_map`
-//! brings messages back to the user's lines. Nothing links against CUDA: `nvrtc` and `driver` look it up when asked, so a
-//! machine without a GPU compiles, and one without NVRTC says what is missing.
+//! NVRTC compiles the text itself: `emit` blanks its host part in place and puts a prelude before it, `log_map` maps messages back to the
+//! user's lines. Nothing links against CUDA: `nvrtc` and `driver` load it at run time, so a machine without a GPU can compile, and one
+//! without NVRTC says what is missing.
 //!
 //! # Text
 //! Host functions and host includes are blanked in place, so that every line keeps its number. The prelude (`prelude.cuh`) supplies
 //! typedefs, constants, and `printf` and `assert` that write to a log of our own. NVRTC comes without a standard library and without
-//! torch's headers: a text that names `std`, or what kernels use of ATen, gets our parts of them (`library/`) before it. A struct by value
-//! is copied, and the device's addresses are put in place of the host's (`Reach` says where). What is missing of NVRTC or the driver is
-//! `DeviceUnavailable`, which says how to get it.
+//! torch's headers: a text that names `std`, or parts of ATen that kernels use, gets our versions of them (`library/`) before it. A struct
+//! by value is copied, and the device's addresses are put in place of the host's (`Reach` says where). If a part of NVRTC or the driver is
+//! missing, the error is `DeviceUnavailable`, which says how to get it.
 //!
 //! # Launches
 //! Host arrays are copied to device 0 and back, on a stream of our own that is waited for. Arrays that lie on a GPU are passed by their
-//! addresses, and the launch is queued (`LaunchConfig::queue`); what they say of themselves is read in `python/src/on_gpu.rs`. A launch
-//! goes to the GPU of its arrays, in the primary context, and to the stream asked for, else to the one that the arrays' library uses now,
-//! else to the one that their interface names. Streams of other arrays in the same launch come before it and after it, by events; where a
-//! stream is asked for, those that interfaces name come before it, and nothing waits for it.
+//! addresses, and the launch is queued (`LaunchConfig::queue`); their interfaces are read in `python/src/on_gpu.rs`. A launch goes to the
+//! GPU of its arrays, in the primary context. Its stream is the one asked for, else the one that the arrays' library uses now, else the one
+//! that their interface names. Streams of other arrays in the same launch come before it and after it, by events; where a stream is asked
+//! for, the streams that interfaces name come before it, and nothing waits for it.
 //!
-//! The owner of memory keeps it until the kernel has run: torch and CuPy do, for what is used on the stream that it was made on. A library
-//! that tells nobody its stream (JAX) may give memory away once the array is gone, so a launch on such arrays is waited for, unless a
+//! The owner of memory keeps it until the kernel has run: torch and CuPy do so for memory used on the stream that it was made on. A library
+//! that does not make its stream known (JAX) may reuse memory once the array is gone, so a launch on such arrays is waited for, unless a
 //! stream is asked for.
 //!
 //! # The driver
 //! While a kernel runs the driver loads no module, unloads none and frees no memory, and cannot be interrupted meanwhile. So a module is
-//! loaded when what was queued has ended, which is waited for interruptibly, and memory for host arrays comes of a pool of our own
-//! (`Context::allocate`), which frees in the order of our stream. Modules are unloaded only when nothing is queued, and never where a graph
-//! was given a kernel of theirs.
+//! loaded after the queued kernels have ended, in a wait that can be interrupted, and memory for host arrays comes from a pool of our own
+//! (`Context::allocate`), which frees in the order of our stream. Modules are unloaded only when nothing is queued, and never if a graph
+//! holds a kernel of theirs.
 //!
 //! # Logs
-//! The log of printf, asserts and traps holds one launch's. So a text in which one of them is left is waited for, as is a launch with a
-//! timeout, after what others have put on its stream, which is neither timed nor counted for it; both are refused while a stream is
-//! captured into a graph.
+//! The log of printf, asserts and traps holds the records of one launch. So a text that still has one of them is waited for, as is a launch
+//! with a timeout. Its wait begins after the work of others on its stream, which neither counts against the timeout nor as its fault. Both
+//! are refused while a stream is captured into a graph.
 //!
 //! # Tests
-//! Tests run on a driver that stands in for NVIDIA's (`tests/python/driver/standin.c`): kernels are C functions, device memory can be
-//! touched by nobody else, and what is queued does not run until somebody asks. What needs a GPU is in `tests/gpu/`, whose `run.py` keeps
-//! the result as JSON.
+//! Tests run on a driver that stands in for NVIDIA's (`tests/python/driver/standin.c`): kernels are C functions, device memory cannot be
+//! touched by anything else, and queued work does not run until it is asked for. Tests that need a GPU are in `tests/gpu/`, whose `run.py`
+//! keeps the result as JSON.
 
 mod driver;
 mod emit;
@@ -73,8 +73,8 @@ pub fn qualified_kernels(text: &str) -> Vec<(String, String)> {
     scan::kernels(text, FileId(0), &words).into_iter().map(|s| (s.name, s.qualified)).collect()
 }
 
-/// The names in a text, macros' bodies included, that CUDA gives a meaning without a declaration, which `is_one` knows; each once, in
-/// order.
+/// The names in a text, macros' bodies included, that have a meaning in CUDA without a declaration; `is_one` is true for these. Each once,
+/// in order.
 pub fn device_words(text: &str, is_one: fn(&str) -> bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for token in lex::tokens(text).iter().filter(|t| matches!(t.kind, lex::Kind::Ident | lex::Kind::Directive)) {
@@ -168,7 +168,7 @@ pub fn nvrtc_version() -> Result<(i32, i32), String> {
 }
 
 impl Code {
-    /// Compiles a text of `sources`; headers that are not there yet are added. Also gives NVRTC's warnings.
+    /// Compiles a text of `sources`, and adds headers that are not there yet. Also gives NVRTC's warnings.
     ///
     /// # Errors
     /// The messages of NVRTC about the text, or the thing that is missing to compile it.
@@ -201,7 +201,7 @@ impl Code {
         if let Err(log) = &result
             && let Some(failed) = log_map::failed_names(log)
         {
-            // A kernel that only one branch of a conditional declares, or an overloaded one: compile without its name.
+            // A kernel that only one branch of a conditional declares, or that is overloaded, is compiled without its name.
             names.retain(|n| !failed.contains(n));
             result = compile(&names).map_err(unavailable)?;
         }
@@ -219,7 +219,7 @@ impl Code {
             }
             lowered.insert(name, mangled);
         }
-        // NVRTC looks names up among CUDA's functions too, where a kernel of the name, `all`, is one of several.
+        // NVRTC also looks among CUDA's functions, so a kernel called `all` is one of several of that name.
         let found = variables::kernels(&output.ptx);
         for name in signatures.iter().filter(|s| !s.template).flat_map(|s| [&s.name, &s.qualified]) {
             let short = name.rsplit("::").next().unwrap_or(name);
@@ -229,8 +229,8 @@ impl Code {
         }
         let code = Code {
             arch,
-            // Its declaration stands in every text.
             variables: variables::declared(&output.ptx),
+            // The log's declaration is in every text, so a second mention is a use.
             logs: output.ptx.matches(launch::LOG_SYMBOL).count() > 1,
             ptx: output.ptx,
             cubin: output.cubin,
@@ -259,7 +259,7 @@ impl Code {
         &self.arch
     }
 
-    /// The kernels the text declares, by a lexical scan.
+    /// The kernels that the text declares, by a lexical scan.
     pub fn signatures(&self) -> &[Signature] {
         &self.signatures
     }
@@ -300,7 +300,7 @@ impl Code {
     }
 }
 
-/// The texts NVRTC's messages may name.
+/// The texts that NVRTC's messages may name.
 fn known_files(file: FileId, sources: &mut SourceMap, options: &Options) -> Files {
     let mut files = Files::default();
     files.add(options.name.clone(), file);
@@ -337,7 +337,7 @@ fn architecture(nvrtc: &Nvrtc, asked: Option<&str>) -> Result<String, String> {
     Err(format!("NVRTC {major}.{minor} does not compile for `{arch}`; it knows {}", known.join(", ")))
 }
 
-/// The name expressions to look up: what the front end found, else what the scan did; qualified where the scan knows how.
+/// The name expressions to look up: those of the front end, else those of the scan; qualified where the scan knows the namespaces.
 fn expressions(signatures: &[Signature], kernels: &[String]) -> Vec<String> {
     let qualified = |name: &String| {
         signatures
@@ -348,7 +348,7 @@ fn expressions(signatures: &[Signature], kernels: &[String]) -> Vec<String> {
     let mut names: Vec<String> = if kernels.is_empty() {
         signatures.iter().filter(|s| !s.template).map(|s| s.qualified.clone()).collect()
     } else {
-        // An overloaded one has its parameters in its name, which is no expression.
+        // The name of an overloaded kernel has its parameters in it, so it is no expression.
         kernels.iter().filter(|name| !name.contains('(')).map(qualified).collect()
     };
     names.sort();
@@ -362,7 +362,7 @@ fn flags(nvrtc: &Nvrtc, arch: &str, options: &Options, uses_std: bool) -> Vec<St
         flags.push("--std=c++17".to_owned());
     }
     if uses_std {
-        // Our `std` has them; NVRTC's would be a second one.
+        // Our `std` has these functions; NVRTC's would be a second definition.
         flags.push("--builtin-move-forward=false".to_owned());
     }
     if let Some(fmad) = options.nvrtc.fmad {

@@ -1,6 +1,6 @@
 //! Bindings of NVIDIA's run-time compiler, looked up at run time: nothing links against it.
 //!
-//! Signatures and meanings: NVRTC's user guide, "Basic Usage" and its API reference.
+//! Signatures and meanings are from NVRTC's user guide, "Basic Usage" and its API reference.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
@@ -19,7 +19,7 @@ const COMPILATION: Status = 6;
 
 macro_rules! bindings {
     ($($field:ident $symbol:literal ($($arg:ty),*) -> $ret:ty;)*) => {
-        /// The functions used, by NVRTC's names.
+        /// The functions that are used, by NVRTC's names.
         struct Functions { $($field: unsafe extern "C" fn($($arg),*) -> $ret,)* }
 
         impl Functions {
@@ -73,7 +73,7 @@ pub(super) struct Output {
     pub lowered: Vec<(String, String)>,
 }
 
-/// Compiles take turns: old versions are not safe to enter twice.
+/// The lock that compilations take: old versions are not safe for several threads.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// The compiler thread's stack: NVRTC recurses with the nesting of the text.
@@ -83,14 +83,14 @@ impl Nvrtc {
     /// The compiler, loaded at the first call that finds it.
     ///
     /// # Errors
-    /// One sentence that names what was looked for and how to get it.
+    /// One sentence that names the library that was looked for and how to get it.
     pub fn get() -> Result<&'static Nvrtc, String> {
         static LOADED: Mutex<Option<&'static Nvrtc>> = Mutex::new(None);
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(nvrtc) = *loaded {
             return Ok(nvrtc);
         }
-        // A failure is not kept: the next try may come after `pip install`.
+        // A failure is not remembered: the next try may come after `pip install`.
         let found = search::library()?;
         let nvrtc: &'static Nvrtc = Box::leak(Box::new(Self::new(found)?));
         *loaded = Some(nvrtc);
@@ -160,7 +160,7 @@ impl Nvrtc {
         let pointers = |strings: &[CString]| strings.iter().map(|s| s.as_ptr()).collect::<Vec<_>>();
         let (include_names, contents, flags) = (pointers(&header_names), pointers(&header_texts), pointers(&options));
         let mut program = Program { nvrtc: self, handle: ptr::null_mut() };
-        // SAFETY: all strings outlive the calls, the counts are those of the arrays.
+        // SAFETY: all strings outlive the calls, and the counts are the lengths of the arrays.
         unsafe {
             let status = (f.create)(
                 &raw mut program.handle,

@@ -22,7 +22,7 @@ use crate::source::{SourceMap, Span};
 pub enum Refused {
     /// One sentence on why no kernel can run here.
     Unavailable(String),
-    /// A kernel that was queued earlier went wrong.
+    /// A kernel that was queued earlier has faulted.
     Late(Box<Late>),
 }
 
@@ -59,9 +59,9 @@ struct Origin {
 /// The kernels queued on a GPU since the last wait.
 #[derive(Default)]
 pub(super) struct Queued {
-    /// Each once, the last queued last.
+    /// The kernels, each once, the last queued last.
     kernels: Vec<Origin>,
-    /// For each stream the event behind its last kernel.
+    /// The event after the last kernel of each stream.
     marks: Vec<(u64, sys::CUevent)>,
     /// True if kernels are on the default stream with no event behind them yet.
     is_unmarked: bool,
@@ -71,12 +71,12 @@ pub(super) struct Queued {
 /// The legacy default stream.
 const DEFAULT: u64 = 0;
 
-/// An event without a time.
+/// An event without timing.
 fn event() -> Result<sys::CUevent, DriverError> {
     result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
 }
 
-/// An event that happens when all work that is on a stream now has ended.
+/// An event that happens when all work that is now on a stream has ended.
 pub(super) fn end_of(stream: sys::CUstream) -> Result<sys::CUevent, DriverError> {
     let event = event()?;
     // SAFETY: the event is fresh, and of the current context, as the stream is.
@@ -84,7 +84,7 @@ pub(super) fn end_of(stream: sys::CUstream) -> Result<sys::CUevent, DriverError>
     Ok(event)
 }
 
-/// Has what comes next on `later` wait for what is on `earlier`.
+/// Makes later work on `later` wait for the work that is on `earlier`.
 pub(super) fn order(earlier: u64, later: u64) -> Result<(), DriverError> {
     if earlier == later {
         return Ok(());
@@ -129,7 +129,7 @@ impl Queued {
         self.kernels.is_empty()
     }
 
-    /// Counts a kernel that has just been put on a stream.
+    /// Counts a kernel that has just been queued on a stream.
     pub fn add(&mut self, code: &Code, kernel: &str, stream: u64) -> Result<(), DriverError> {
         let same = |o: &Origin| o.kernel == kernel && Arc::ptr_eq(&o.sources, &code.sources);
         let origin = match self.kernels.iter().rposition(same) {
@@ -147,7 +147,7 @@ impl Queued {
         self.mark(stream)
     }
 
-    /// Puts the event of a stream behind what is on it now.
+    /// Records the event of a stream after the work that is on it now.
     fn mark(&mut self, stream: u64) -> Result<(), DriverError> {
         let mark = match self.marks.iter().find(|(s, _)| *s == stream) {
             Some((_, mark)) => *mark,
@@ -193,7 +193,7 @@ impl GpuState {
         })
     }
 
-    /// An error that comes from what was queued. `unlaunched`: the kernel whose launch met it.
+    /// The error of a queued kernel. `unlaunched`: the kernel whose launch met it.
     pub fn late(&mut self, error: DriverError, unlaunched: Option<&str>) -> Box<Late> {
         let mut all = std::mem::take(&mut self.queued).kernels;
         let names: Vec<String> = all.iter().map(|o| format!("`{}`", o.kernel)).collect();
@@ -262,7 +262,7 @@ pub fn has_queued() -> bool {
     driver::is_ours() && driver::used().into_iter().any(busy)
 }
 
-/// Waiting that asks again and again: at first without sleeping, for most kernels take microseconds.
+/// Waiting by polling: at first without sleeping, since most kernels take microseconds.
 pub(super) struct Patience<'a> {
     begun: Instant,
     polled: Instant,
@@ -280,7 +280,7 @@ impl<'a> Patience<'a> {
         self.begun.elapsed()
     }
 
-    /// Waits a little; whether the user wants it to stop.
+    /// Waits a little; true if the user wants it to stop.
     pub fn interrupted(&mut self) -> bool {
         const AWAKE: Duration = Duration::from_micros(200);
         const LONGEST_NAP: Duration = Duration::from_millis(2);

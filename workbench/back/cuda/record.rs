@@ -1,6 +1,6 @@
-//! The log a kernel writes: printf records and the lowest fault, in host memory that outlives a broken context.
+//! The log that a kernel writes: printf records and the lowest fault, in host memory that outlives a broken context.
 //!
-//! `prelude.cuh` writes what this reads; the two layouts are one.
+//! `prelude.cuh` writes the layout that this file reads.
 
 use crate::back::PrintfRecord;
 use crate::back::printf::{MAX_BYTES, MAX_RECORDS, PrintfArg, format_record, sort_records};
@@ -8,17 +8,17 @@ use crate::ir::format::{self, Piece};
 
 /// Size of the header before the records.
 pub(super) const HEADER: usize = 1024;
-/// Bytes of records one launch may write; the rest is counted.
+/// Bytes of records that one launch may write; records beyond are counted.
 pub(super) const CAPACITY: usize = 16 << 20;
 
 const MAGIC: u32 = 0x5742_5052;
 const HEAD: usize = 48;
 const ARG: usize = 16;
 
-/// The kinds of fault the prelude reports itself.
+/// The fault kinds that the prelude reports itself.
 pub(super) const ASSERT: u32 = 1;
 
-/// A fault a thread reported.
+/// A fault that a thread reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reported {
     /// [`ASSERT`], or 2 for `__trap()`.
@@ -58,7 +58,7 @@ fn text_at(bytes: &[u8], at: usize, room: usize) -> String {
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
-/// The header a launch starts with.
+/// The header with which a launch starts.
 pub(super) fn fresh_header(capacity: usize) -> [u8; HEADER] {
     let mut header = [0u8; HEADER];
     header[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
@@ -88,11 +88,11 @@ pub(super) fn decode(header: &[u8], records: &[u8]) -> Log {
         let whole =
             u32_at(records, at) == MAGIC && size >= HEAD && size.is_multiple_of(8) && at + size <= records.len();
         if !whole {
-            // A record that a fault cut off: the next whole one is some words on.
+            // This record was cut off by a fault: the next whole one is some words further on.
             at += 8;
             continue;
         }
-        // A thread's later records lie further on, so the place is the time.
+        // The records of a thread are in order of time, so the place stands for the time.
         found.push((at as u64, record(&records[at..at + size])));
         at += size;
     }
@@ -100,7 +100,7 @@ pub(super) fn decode(header: &[u8], records: &[u8]) -> Log {
     Log { output: sort_records(found), dropped: u64_at(header, 8) + cut, fault }
 }
 
-/// Cuts records at the bounds of a launch, a prefix of (block, time) order as on the CPU; how many fell.
+/// Cuts records at the limits of a launch, to a prefix of (block, time) order as on the CPU; gives the number cut.
 fn cut(found: &mut Vec<(u64, PrintfRecord)>) -> u64 {
     let total = found.len();
     found.sort_by_key(|(at, record)| {
@@ -138,7 +138,7 @@ fn record(bytes: &[u8]) -> PrintfRecord {
         });
         at = at.saturating_add(padded(size));
     }
-    // The format was not known when compiling: one that is none is shown as it stands.
+    // The format was not known when compiling; an invalid one is shown as it stands.
     let pieces = format::parse(&format).unwrap_or_else(|_| vec![Piece::Text(format.clone())]);
     PrintfRecord { block: triple(bytes, 8), thread: triple(bytes, 20), text: format_record(&pieces, &args) }
 }
@@ -186,7 +186,7 @@ mod tests {
             "%s=%.2f %p|%s",
             &[string("π is"), arg(3, 0, 2.625f64.to_bits()), arg(5, 0, 0xff), arg(6, 0, 0)],
         ));
-        // A record that a fault cut off, then a whole one.
+        // One record that a fault cut off, then a whole one.
         let mut cut = record(0, 0, "never", &[]);
         cut[..4].fill(0);
         bytes.extend(cut);

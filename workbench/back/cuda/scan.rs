@@ -13,7 +13,7 @@ pub struct Signature {
     pub name: String,
     /// The name with them.
     pub qualified: String,
-    /// Its parameters, or one sentence on the one a launch cannot pass.
+    /// Its parameters, or one sentence about the parameter that a launch cannot pass.
     pub params: Result<Vec<Param>, String>,
     /// True if it is a template, which only has code where it is instantiated.
     pub template: bool,
@@ -34,7 +34,7 @@ pub fn declarations(text: &str) -> Module {
     module
 }
 
-/// The kernels a text declares, each once, in text order.
+/// The kernels that a text declares, each once, in text order.
 pub(super) fn kernels(text: &str, file: FileId, words: &Words) -> Vec<Signature> {
     let tokens = lex::tokens(text);
     let mut scopes: Vec<String> = Vec::new();
@@ -179,7 +179,7 @@ fn parameter(
 
 /// The parameter type that a run of words spells.
 fn type_of(words: &[&str], aliases: &BTreeMap<String, String>) -> Option<ParamType> {
-    // An alias may name an alias; a chain longer than this is a circle.
+    // An alias may name another alias; a longer chain than this is a cycle.
     let mut words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
     for _ in 0..16 {
         let Some(at) = words.iter().position(|w| aliases.contains_key(w)) else { break };

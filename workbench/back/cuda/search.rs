@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 
-/// A library that loaded, and the include folders that belong to it.
+/// A library that was loaded, and the include folders that belong to it.
 pub(super) struct Found {
     pub library: Library,
     /// The place where it was found, for messages.
@@ -16,8 +16,8 @@ pub(super) struct Found {
 
 static EXTRA: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Adds a place to look for NVRTC: a Python environment, its `site-packages` or that one's `nvidia` folder, a toolkit, a
-/// folder of libraries, or the library itself.
+/// Adds a place to search for NVRTC: a Python environment, its `site-packages` or the `nvidia` folder there, a toolkit, a folder of
+/// libraries, or the library itself.
 pub fn add_search_path(path: PathBuf) {
     let mut extra = EXTRA.lock().unwrap_or_else(PoisonError::into_inner);
     if !extra.contains(&path) {
@@ -62,7 +62,7 @@ const LOADER_NAMES: &[&str] = &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so
 #[cfg(windows)]
 const LOADER_NAMES: &[&str] = &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"];
 
-/// The places to look in, most explicit first; an environment's packages before the environment.
+/// The places to search, most explicit first; an environment's packages before the environment.
 fn roots() -> Vec<PathBuf> {
     let mut named: Vec<PathBuf> = env::var_os("WORKBENCH_NVRTC").into_iter().map(PathBuf::from).collect();
     named.extend(EXTRA.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
@@ -124,7 +124,7 @@ fn is_nvrtc(path: &Path) -> bool {
     name.starts_with("libnvrtc.so") || name.starts_with("nvrtc64_") && name.ends_with(".dll") && !name.contains(".alt")
 }
 
-/// Loads the library; its builtins, which it opens by name later, first, so that no search path need hold them.
+/// Loads the library. Its builtins, which it opens by name later, are loaded first, so that no search path need contain them.
 fn open(path: &Path) -> Result<Library, String> {
     #[cfg(unix)]
     {
@@ -148,7 +148,7 @@ fn include_folders(library: &Path) -> Vec<String> {
     let Some(base) = library.parent().and_then(Path::parent) else { return Vec::new() };
     let mut out = existing_includes(base);
     if let Some(nvidia) = base.parent().filter(|p| p.file_name().is_some_and(|n| n == "nvidia")) {
-        // Wheels before CUDA 13 have a folder for each part.
+        // The wheels before CUDA 13 have a folder for each part.
         for part in ["cuda_runtime", "cuda_nvrtc", "cuda_cccl", "cuda_crt", "curand"] {
             out.extend(existing_includes(&nvidia.join(part)));
         }

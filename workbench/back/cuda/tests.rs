@@ -1,5 +1,5 @@
-//! Texts through NVRTC, without a GPU. Where NVRTC cannot be found they say so and pass: the wheels in the environment that
-//! `cargo xtask` makes, or in an active one, or `WORKBENCH_NVRTC` make them run. With `WORKBENCH_TEST_NVRTC` set they must run.
+//! Tests of texts through NVRTC, without a GPU. If NVRTC cannot be found they say so and pass: they run with the wheels in the environment
+//! that `cargo xtask` makes, or in an active one, or with `WORKBENCH_NVRTC`. With `WORKBENCH_TEST_NVRTC` set they must run.
 
 use super::*;
 use crate::back::{Dim3, FaultKind, LaunchConfig, RawArg};
@@ -334,7 +334,7 @@ fn a_gpu_runs_kernels() {
 
     assert!(y.iter().enumerate().all(|(i, &v)| v == 2.0 * i as f32));
 
-    // Last: CUDA takes no work from the process after it.
+    // The fault comes last: CUDA takes no work from the process after it.
     let mut word = [0i32];
     let args = [RawArg::Buffer { ptr: word.as_mut_ptr().cast(), bytes: 4, writable: true }];
     let outcome = code.launch("wild", &params("wild"), &args, &LaunchConfig::new(1, 1)).unwrap();

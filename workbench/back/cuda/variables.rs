@@ -1,9 +1,9 @@
 //! `__constant__` and `__device__` variables of a program on a GPU, from the host's side.
 //!
-//! Each GPU has its own, in the module that is loaded there. What is written is kept, so that a GPU that the program comes to later
-//! begins with it; what is read is what the first GPU has that the program ran on.
+//! Each GPU has its own, in the module that is loaded there. Written values are kept, so that a GPU on which the program runs later begins
+//! with them; a read gives the value on the first GPU that the program ran on.
 //!
-//! Variables are found in the PTX by the last name of their mangled ones; kernels too, where a function of CUDA's has their name.
+//! Variables are found in the PTX by the last part of their mangled names; kernels too, if CUDA has a function of the same name.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -16,7 +16,7 @@ use super::driver::{self, GpuState, Previous};
 use super::queue::{Late, Refused};
 use crate::back::{FaultKind, Interrupt, RawFault};
 
-/// The variables that PTX declares at module scope, as it calls them, by their names without namespaces.
+/// The names in PTX of the variables that it declares at module scope, by their names without namespaces.
 pub(super) fn declared(ptx: &str) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in ptx.lines().filter(|line| line.starts_with('.')) {
@@ -34,7 +34,7 @@ pub(super) fn declared(ptx: &str) -> BTreeMap<String, Vec<String>> {
     out
 }
 
-/// The kernels that PTX holds, as it calls them, by their names without namespaces.
+/// The names in PTX of its kernels, by their names without namespaces.
 pub(super) fn kernels(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut out: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (_, rest) in ptx.match_indices(".entry ").map(|(at, word)| ptx.split_at(at + word.len())) {
@@ -44,16 +44,16 @@ pub(super) fn kernels(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
     out
 }
 
-/// The last name of a mangled one (Itanium C++ ABI, section 5.1): `n` of `_ZN1a1b1nE`; C's names are themselves.
+/// The last part of a mangled name (Itanium C++ ABI, section 5.1): `n` of `_ZN1a1b1nE`; a name of C is its own.
 fn last_name(symbol: &str) -> &str {
     let Some(mut rest) = symbol.strip_prefix("_Z") else { return symbol };
     if rest.starts_with('Z') {
-        // A function's own, `_ZZ2fnvE3cnt`: behind the `E` that ends the function.
+        // A function's own variable, `_ZZ2fnvE3cnt`: after the `E` that ends the function.
         return rest.rmatch_indices('E').find_map(|(at, _)| own_name(&rest[at + 1..])).unwrap_or(symbol);
     }
     let mut last = symbol;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        // Before a name stand `N` for a nested one, `L` for internal linkage, `K` and the like; anything else ends them.
+        // Before a name there are `N` for a nested one, `L` for internal linkage, `K` and the like; anything else ends the search.
         if !rest[..at].chars().all(|c| matches!(c, 'N' | 'L' | 'K' | 'V')) {
             break;
         }
@@ -65,7 +65,7 @@ fn last_name(symbol: &str) -> &str {
     last
 }
 
-/// The name that is all there is: `3cnt`, perhaps with the number of one of several, `_0`.
+/// The name that is the whole rest: `3cnt`, perhaps with the number of one of several, `_0`.
 fn own_name(rest: &str) -> Option<&str> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let length: usize = rest[..digits].parse().ok()?;
@@ -92,7 +92,8 @@ impl Code {
         let Some(device) = device else { return Ok(kept) };
         let mut out = vec![0; bytes];
         self.copy(device, symbol, bytes, interrupt, |address, stream| {
-            // SAFETY: the variable has as many bytes as `out`, which is pageable: it is written when the stream has come so far.
+            // SAFETY: the variable has as many bytes as `out`, which is pageable: it has been written when the stream has reached this
+            // copy.
             unsafe { result::memcpy_dtoh_async(&mut out, address, stream) }
         })?;
         Ok(Some(out))
@@ -108,7 +109,7 @@ impl Code {
                 format!("the variable `{name}` is not in the machine code for the GPU, and cannot be written").into()
             );
         };
-        // At once: a GPU that the program is loaded on meanwhile begins with it, or is among these.
+        // The bytes are kept at once: a GPU that the program is loaded on meanwhile begins with them, or is among these.
         let devices: Vec<u32> = {
             let mut modules = self.modules();
             modules.write(symbol, data);
@@ -123,7 +124,7 @@ impl Code {
         Ok(())
     }
 
-    /// A variable as the machine code calls it; `None` where that has none.
+    /// The name of a variable in the machine code; `None` where it has none.
     fn symbol(&self, name: &str) -> Result<Option<&str>, Refused> {
         match self.variables.get(name).map(Vec::as_slice) {
             None | Some([]) => Ok(None),
