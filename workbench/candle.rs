@@ -1,7 +1,7 @@
-//! Operators as candle's: [`CandleOp`] runs an operator on candle's tensors and gives it to candle's backward pass. Feature `candle`.
+//! Operators for candle: [`CandleOp`] runs an operator on candle's tensors, as part of candle's backward pass. Feature `candle`.
 //!
-//! candle's custom operators take one to three tensors and give one; they read their arguments where they lie, and copy those that are not
-//! contiguous. An operator's other arguments are set beforehand. Only the CPU: tensors elsewhere are candle's own error.
+//! candle's custom operators take one to three tensors and give one; they read their arguments in place, and copy those that are not
+//! contiguous. An operator's other arguments are set beforehand. Only the CPU is supported: tensors elsewhere are an error of candle's own.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -42,7 +42,7 @@ use crate::runtime::{self, DType, Element, Error};
 pub struct CandleOp {
     op: Op,
     name: &'static str,
-    /// Arguments that are no tensors, by name.
+    /// Arguments that are not tensors, by name.
     numbers: Vec<(String, OwnedArg)>,
     output: usize,
     only: bool,
@@ -56,7 +56,7 @@ impl CandleOp {
         CandleOp { op: op.clone(), name: forever(op.name()), numbers: Vec::new(), output: 0, only: true }
     }
 
-    /// Sets an argument that is no tensor.
+    /// Sets an argument that is not a tensor.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<OwnedArg>) -> Self {
         self.numbers.retain(|(known, _)| known != name);
@@ -64,18 +64,18 @@ impl CandleOp {
         self
     }
 
-    /// The output to give, of an operator that has several.
+    /// Sets the output to give, for an operator that has several.
     #[must_use]
     pub fn output(mut self, k: usize) -> Self {
         (self.output, self.only) = (k, false);
         self
     }
 
-    /// Runs it on one to three tensors: the tensor arguments in their order; optional ones behind them are left out.
+    /// Runs it on one to three tensors: the tensor arguments in their order; optional ones after them may be left out.
     ///
     /// # Errors
-    /// candle's error, whose text is the operator's: for arguments that do not fit, for an operator that writes its arguments, and for what
-    /// the kernel does wrong.
+    /// candle's error, with the operator's text: for arguments that do not fit, for an operator that writes its arguments, and for faults
+    /// of the kernel.
     pub fn apply(&self, tensors: &[&Tensor]) -> CandleResult<Tensor> {
         self.check(tensors.len()).map_err(candle_core::Error::wrap)?;
         match tensors {
@@ -122,7 +122,7 @@ impl CandleOp {
         Ok(())
     }
 
-    /// The arguments in the schema's order, the tensors as `make` has them.
+    /// The arguments in the schema's order, with the tensors as `make` gives them.
     fn arguments<T>(&self, tensors: Vec<T>, make: impl Fn(Given<T>) -> T) -> runtime::Result<Vec<T>> {
         let definition = self.op.definition();
         let mut tensors = tensors.into_iter();
@@ -160,7 +160,7 @@ impl CandleOp {
 
     /// Every output.
     fn run(&self, inputs: &[Input]) -> runtime::Result<Vec<runtime::Tensor>> {
-        // A closure of Rust's takes tensors that it owns.
+        // Rust closures take tensors that they own.
         if self.op.kernels().is_empty() {
             let tensors =
                 inputs.iter().map(|i| Ok(OwnedArg::Tensor(i.tensor()?))).collect::<runtime::Result<Vec<_>>>()?;
@@ -212,7 +212,7 @@ impl CandleOp {
         let definition = self.op.definition();
         let owned = args.iter().map(|t| Ok(OwnedArg::Tensor(tensor(t)?))).collect::<CandleResult<Vec<_>>>()?;
         let all = self.arguments(owned, Given::either).map_err(candle_core::Error::wrap)?;
-        // The other outputs are not candle's, so they are computed again where there are any.
+        // candle does not keep the other outputs, so they are computed again if there are any.
         let outputs = match definition.output_count() {
             1 => vec![tensor(result)?],
             _ => self.op.call(all.clone()).map_err(candle_core::Error::wrap)?.tensors,
@@ -259,7 +259,8 @@ impl CandleOp {
         Ok(found)
     }
 
-    /// By an operator with one result, which candle can differentiate again where it has a gradient; `None` where it does not fit candle.
+    /// The gradient by an operator with one result, which candle can differentiate again if it has a gradient; `None` if it does not fit
+    /// candle.
     fn backward_by(
         &self,
         by: &GradientBy,
@@ -299,7 +300,7 @@ impl CandleOp {
     }
 }
 
-/// An argument as it comes: a tensor, or a number.
+/// An argument as it is given: a tensor, or a number.
 enum Given<T> {
     Tensor(T),
     Number(OwnedArg),
@@ -313,7 +314,7 @@ impl Given<OwnedArg> {
     }
 }
 
-/// candle wants names that last: each is kept once.
+/// candle wants names that live for ever: each is kept once.
 fn forever(name: &str) -> &'static str {
     static NAMES: LazyLock<Mutex<HashMap<String, &'static str>>> = LazyLock::new(Mutex::default);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -349,13 +350,13 @@ impl Input {
     fn tensor(&self) -> runtime::Result<runtime::Tensor> {
         let shape: Vec<usize> = self.array.shape.iter().map(|&d| d as usize).collect();
         let mut made = runtime::Tensor::try_poisoned(self.array.dtype, &shape)?;
-        // SAFETY: both have the shape and type, whose bytes these are, and `made` is new.
+        // SAFETY: `array` and `made` have the same shape and type, so the same number of bytes, and `made` is new.
         unsafe { std::ptr::copy_nonoverlapping(self.array.ptr.cast_const(), made.as_mut_ptr(), made.bytes()) };
         Ok(made)
     }
 }
 
-/// Runs code on the elements of a storage, whatever type they are.
+/// Runs code on the elements of a storage, for any element type.
 macro_rules! with_elements {
     ($storage:expr, $data:ident => $body:expr) => {
         match $storage {

@@ -27,7 +27,7 @@ pub mod valid;
 /// Compiles a text for the CPU, under the name `<kernel>` in messages.
 ///
 /// # Errors
-/// [`runtime::Error::Compile`] with every diagnostic; it renders itself.
+/// [`runtime::Error::Compile`] with every diagnostic; its text shows them.
 pub fn compile(text: &str) -> runtime::Result<runtime::Program> {
     runtime::Program::compile(text, &runtime::CompileOptions::default())
 }

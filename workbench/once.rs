@@ -1,10 +1,10 @@
-//! Values that are made once in a process, and never within a lock: another thread may fork the process meanwhile, and a lock that this one
-//! holds stays locked in the child for ever.
+//! Values that are made once in a process, and never under a lock: another thread may fork the process meanwhile, and a lock that this
+//! thread holds would stay locked in the child for ever.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-/// A value that its first user makes. Of several first users each makes one, and all get the same.
+/// A value that its first user makes. If there are several first users, each makes one, and all get the same.
 pub(crate) struct Once<T> {
     made: OnceLock<T>,
     make: fn() -> T,
@@ -41,7 +41,7 @@ mod tests {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         if number == 0 {
-            // Made within the lock, this would wait for itself.
+            // This would wait for itself if the value were made under the lock.
             assert_eq!(*VALUE, 1);
         }
         number

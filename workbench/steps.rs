@@ -1,13 +1,13 @@
-//! Steps: what a compilation does, counted, so that it can be stopped on its way and its growth can be tested.
+//! Steps of a compilation, counted so that it can be stopped on its way and its growth can be tested.
 //!
-//! The parser counts the tokens it looks at, the lowerer the expressions, statements, names and candidates. Every few milliseconds
-//! the thread asks whether somebody wants it to stop; then the compilation ends at once, wherever it is: it unwinds to
-//! [`interruptible`], and nothing of it is used any more.
+//! The parser counts the tokens it looks at, the lowerer the expressions, statements, names and candidates. Every few milliseconds the
+//! thread asks if the user wants it to stop; then the compilation ends at once, wherever it is: it unwinds to [`interruptible`], and none
+//! of its results are used.
 //!
 //! Tokens, expressions, statements, names, candidates and copies of typed trees count. No sub-expression is checked twice: entries of a
-//! braced list that were checked to rank functions are kept until their values are wanted (`Lowerer::kept`). The back end asks between
-//! functions; what takes the code generator longer is left to a thread of its own where somebody may ask (`back/cpu/make/parallel.rs`).
-//! `front/complexity` holds the steps of every construct that nests or chains against the size of its text.
+//! braced list that were checked to rank functions are kept until their values are needed (`Lowerer::kept`). The back end asks between
+//! functions; functions that take the code generator longer get a thread of their own if the compilation can be interrupted
+//! (`back/cpu/make/parallel.rs`). `front/complexity` compares the steps of every construct that nests or chains with the size of its text.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 /// Steps between two looks at the clock: some tens of microseconds.
 const PERIOD: u32 = 1 << 12;
 
-/// The shortest time between two questions to the user's side; a question may take the interpreter's lock.
+/// The shortest time between two questions; a question may take the interpreter's lock.
 const ASK_EVERY: Duration = Duration::from_millis(4);
 
-/// Somebody wanted a compilation to stop.
+/// The error that the user wanted a compilation to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Whom a thread asks, and when it did last.
+/// The function that a thread asks, and the time of its last question.
 struct Asked {
     ask: Rc<dyn Fn() -> bool>,
     last: Instant,
@@ -56,7 +56,7 @@ pub(crate) fn steps(count: usize) {
     rest -= left;
     PERIODS.set(PERIODS.get() + rest / u64::from(PERIOD));
     turn();
-    // Less than a period is left, all of which there is after a turn.
+    // Less than a period is left, as after a turn.
     LEFT.set(PERIOD - (rest % u64::from(PERIOD)) as u32);
 }
 
@@ -68,14 +68,14 @@ fn turn() {
     look();
 }
 
-/// Asks whether to stop, where that is due: for places between pieces of work that count no steps.
+/// Asks if the work should stop, when a question is due: for places between pieces of work that count no steps.
 pub(crate) fn look() {
     if is_unwanted() {
         resume_unwind(Box::new(Interrupted));
     }
 }
 
-/// True if somebody can ask this thread to stop.
+/// True if this thread can be asked to stop.
 pub(crate) fn is_interruptible() -> bool {
     ASKED.with_borrow(Option::is_some)
 }
@@ -90,17 +90,17 @@ fn is_unwanted() -> bool {
             asked.ask.clone()
         })
     });
-    // Not while it is borrowed: whoever is asked may compile something.
+    // The borrow has ended: the function that is asked may compile something.
     let Some(ask) = due else { return false };
     let stop = ask();
     ASKED.with_borrow_mut(|asked| asked.iter_mut().for_each(|asked| asked.last = Instant::now()));
     stop
 }
 
-/// Runs what compiles; `ask` is asked every few milliseconds, on this thread, whether to stop.
+/// Runs a compilation; `ask` is called every few milliseconds, on this thread, and gives true to stop it.
 ///
 /// # Errors
-/// [`Interrupted`], once `ask` has said so.
+/// [`Interrupted`], once `ask` has given true.
 pub fn interruptible<R>(ask: Rc<dyn Fn() -> bool>, work: impl FnOnce() -> R) -> Result<R, Interrupted> {
     let outer = ASKED.replace(Some(Asked { ask, last: Instant::now() }));
     let result = catch_unwind(AssertUnwindSafe(work));

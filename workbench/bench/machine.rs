@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::units;
 
-/// The machine, as far as it tells.
+/// The machine, as far as the system describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// The processor's own name; empty where the system does not say.
@@ -57,7 +57,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// Linux says in `/proc/cpuinfo`; elsewhere there is no file to read.
+/// The name in `/proc/cpuinfo` on Linux; elsewhere there is no file to read.
 fn cpu_name() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("model name") || l.starts_with("Model"))?;

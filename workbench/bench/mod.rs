@@ -1,12 +1,12 @@
-//! Timing that can be believed: warm-up, many samples, contestants interleaved in rounds, medians with confidence
-//! intervals, and a verdict only where the interval supports one.
+//! Timing that can be trusted: warm-up, many samples, contestants interleaved in rounds, medians with confidence intervals, and a verdict
+//! only where the interval supports one.
 //!
 //! - [`sweep`] times several contestants over several sizes and gives a [`BenchReport`].
 //! - [`do_bench`] times one function as Triton's `testing.do_bench` does.
 //! - [`stats`] holds the estimators, each with its source; [`units`] writes numbers for people.
 //!
-//! The method follows Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC 2015): report
-//! medians with distribution-free intervals, say how often and in what order was measured, and on what.
+//! The method follows Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC 2015): report medians with
+//! distribution-free intervals, and state how often, in what order and on which machine they were measured.
 
 pub mod machine;
 pub mod quick;

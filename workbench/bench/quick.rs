@@ -4,20 +4,21 @@ use super::stats;
 use super::timer::Timer;
 use crate::runtime::{self, Error, Result};
 
-/// Samples beyond this are not taken: eight bytes each, and the estimate no longer moves.
+/// The limit on samples: each takes eight bytes, and by then the estimate no longer moves.
 const MOST_SAMPLES: u64 = 1_000_000;
 
 /// Runs `f` for about `warmup_ms`, then for about `rep_ms`, and gives the time of every call in milliseconds.
 ///
-/// As in Triton, both counts follow from an estimate over five calls, each is at least one, and each call is a
-/// sample of its own, the clock's overhead taken off. Unlike there no cache is flushed: flushing a processor's
-/// last-level cache takes ten milliseconds, so a microsecond function would take half an hour. Use [`super::sweep`] with
-/// [`super::CachePolicy::Flush`] for that. Fails with the first error of `f`.
+/// As in Triton, both counts follow from an estimate over five calls, each is at least one, and each call is a sample of its own, with the
+/// clock's overhead subtracted. Unlike in Triton no cache is flushed: flushing a processor's last-level cache takes ten milliseconds, so a
+/// microsecond function would take half an hour. Use [`super::sweep`] with [`super::CachePolicy::Flush`] for that. Fails with the first
+/// error of `f`.
 pub fn do_bench(f: impl FnMut() -> Result<()>, warmup_ms: f64, rep_ms: f64) -> Result<Vec<f64>> {
     do_bench_while(f, warmup_ms, rep_ms, &|| Ok(()))
 }
 
-/// As [`do_bench`]; `ask` is asked every few milliseconds while nothing but code that is made is waited for, and its error ends it.
+/// Times as [`do_bench`] does; `ask` is called every few milliseconds during waits for code that is being compiled, and its error ends the
+/// call.
 pub fn do_bench_while(
     mut f: impl FnMut() -> Result<()>,
     warmup_ms: f64,
@@ -63,7 +64,7 @@ pub enum ReturnMode {
 }
 
 impl ReturnMode {
-    /// The mode of a name; an error lists the names there are.
+    /// The mode of a name; an error lists the valid names.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "min" => Ok(ReturnMode::Min),
@@ -78,8 +79,8 @@ impl ReturnMode {
     }
 }
 
-/// The times as Triton returns them: the quantiles where any are asked for, else what `mode` says. One value stands for
-/// a number, several for a list.
+/// The times as Triton returns them: the quantiles if any are asked for, else the statistic of `mode`. One value stands for a number,
+/// several for a list.
 pub fn summarize(times: &[f64], quantiles: &[f64], mode: ReturnMode) -> Result<Vec<f64>> {
     if let Some(q) = quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
         return Err(Error::argument(format!("a quantile lies between 0 and 1, and {q} does not")));

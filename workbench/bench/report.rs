@@ -79,11 +79,11 @@ impl BenchRow {
 pub struct Policy {
     /// Level of every interval.
     pub confidence: f64,
-    /// Taken off every sample.
+    /// The overhead that was subtracted from every sample.
     pub timer_overhead_s: f64,
-    /// Calls were batched until a sample took this long.
+    /// The time up to which calls were batched into a sample.
     pub min_sample_s: f64,
-    /// Unmeasured running before the samples.
+    /// The time that a contestant ran unmeasured before the samples.
     pub warm_up_s: f64,
     /// Time for sampling at each size.
     pub target_time_per_size_s: f64,
@@ -120,14 +120,14 @@ struct Tally {
 }
 
 impl BenchReport {
-    /// Names the sweep.
+    /// Sets the title of the sweep.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Says how many bytes a call of a contestant moves at a size, so that throughput can be shown.
+    /// Sets the number of bytes that a call of a contestant moves at a size, so that throughput can be shown.
     #[must_use]
     pub fn with_bytes(mut self, bytes: impl Fn(&str, u64) -> Option<u64>) -> Self {
         for row in &mut self.rows {
@@ -168,7 +168,7 @@ impl BenchReport {
         Some(stats::verdict(&self.row(a, size)?.times_s, &self.row(b, size)?.times_s))
     }
 
-    /// One sentence for each contestant after the first: how the first fares against it, over all sizes.
+    /// One sentence for each contestant after the first: how the first compares with it, over all sizes.
     pub fn headlines(&self) -> Vec<String> {
         let names = self.names();
         let Some((first, others)) = names.split_first() else { return Vec::new() };
@@ -200,7 +200,7 @@ impl BenchReport {
         format!("{first} against {other}: {} of {} sizes", said.join(", "), verdicts.len())
     }
 
-    /// One sentence on how the numbers came about.
+    /// One sentence on the method of the measurement.
     pub fn method(&self) -> String {
         let cache = match self.cache {
             CachePolicy::Warm => "caches warm",
@@ -225,7 +225,7 @@ impl BenchReport {
             .map_err(|e| crate::runtime::Error::Other(format!("not written as JSON: {e}")))
     }
 
-    /// Column titles and cells of the table, verdicts against the first contestant; text as shown to people.
+    /// Column titles and cells of the table, with verdicts against the first contestant; the text as people see it.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let names = self.names();
         let several = names.len() > 1;

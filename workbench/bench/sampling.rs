@@ -1,8 +1,8 @@
 //! Sampling: warm-up, batches, rounds, order, cache.
 //!
-//! For each size every contestant is warmed up and its batch calibrated; then contestants take turns, one sample a
-//! round, the order rotated from round to round. So drift of the clock frequency and noise of other processes hit all
-//! alike, and samples of one round can be compared as pairs.
+//! For each size every contestant is warmed up and its batch calibrated; then contestants take turns, one sample per round, in an order
+//! that rotates from round to round. So drift of the clock frequency and noise of other processes affect all alike, and samples of one
+//! round can be compared as pairs.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -23,8 +23,7 @@ pub enum CachePolicy {
     /// The data that earlier calls left there: data that fits stays in cache.
     #[default]
     Warm,
-    /// Nothing of the contestant's: before every sample a buffer of twice the last-level cache is written. A sample is then
-    /// one call.
+    /// No data of the contestant's: before every sample a buffer of twice the last-level cache is written. A sample is then one call.
     Flush,
 }
 
@@ -46,7 +45,7 @@ pub struct BenchConfig {
     pub max_total: Duration,
     /// The time that each contestant runs unmeasured at each size; at least one call.
     pub warm_up: Duration,
-    /// Calls are batched until a sample takes this long, so that the clock's grain does not show.
+    /// The time up to which calls are batched into a sample, so that the clock's resolution does not matter.
     pub min_sample: Duration,
 }
 
@@ -75,9 +74,9 @@ struct Entrant<'a> {
 
 /// Times each contestant at each size.
 ///
-/// `make(contestant, size)` prepares one contestant (an index into `names`) for one size, its arguments allocated; the
-/// closure it gives is one call. All contestants of a size live at the same time. Where closures cross into another
-/// language the crossing is part of the time. Sizes are measured in the order given.
+/// `make(contestant, size)` prepares one contestant (an index into `names`) for one size, with its arguments allocated; the closure it
+/// gives makes one call. All contestants of a size live at the same time. If closures cross into another language the crossing is part of
+/// the time. Sizes are measured in the order given.
 ///
 /// # Errors
 /// The first error of `make` or of a contestant; an argument error where there is no contestant, no size or no round.
@@ -90,7 +89,8 @@ pub fn sweep<'a>(
     sweep_while(names, sizes, make, config, &|| Ok(()))
 }
 
-/// As [`sweep`]; `ask` is asked every few milliseconds while nothing but code that is made is waited for, and its error ends the sweep.
+/// Times as [`sweep`] does; `ask` is called every few milliseconds during waits for code that is being compiled, and its error ends the
+/// sweep.
 ///
 /// # Errors
 /// As [`sweep`], and those of `ask`.
@@ -195,7 +195,7 @@ struct Patience<'a> {
     until: Option<Instant>,
 }
 
-/// Runs a contestant until it is warm and gives the number of calls that make a sample of `min_sample`, and whether it runs the best code.
+/// Runs a contestant until it is warm, and gives the number of calls that make a sample of `min_sample`, and true if it runs the best code.
 fn warm_up(
     timer: &Timer,
     run: &mut dyn FnMut() -> Result<()>,
@@ -207,7 +207,7 @@ fn warm_up(
     let (mut batch, mut first, mut is_best) = (1u64, true, true);
     loop {
         let total = timer.time(batch, run)? * batch as f64;
-        // The first call may compile something; what it took says nothing then.
+        // The first call may compile something, and then its time means nothing.
         if std::mem::take(&mut first) {
             let go_on = || (patience.ask)().map(|()| patience.until.is_none_or(|until| Instant::now() < until));
             let settled = runtime::settle_while(go_on)?;
@@ -217,26 +217,26 @@ fn warm_up(
                 continue;
             }
         }
-        // A batch would warm what was flushed before it.
+        // A batch would warm the caches that were flushed before it.
         let long_enough = config.cache == CachePolicy::Flush || total >= goal || batch >= MOST_CALLS;
         if long_enough && start.elapsed() >= config.warm_up {
             return Ok((batch, is_best));
         }
         if !long_enough {
-            // A little more than the estimate, since the first calls are slow; at most tenfold, since they are few.
+            // Slightly more than the estimate, since the first calls are slow; at most ten times as many, since they are few.
             let wanted = if total > 0.0 { 1.2 * goal / total } else { 10.0 };
             batch = ((batch as f64 * wanted.clamp(1.5, 10.0)).ceil() as u64).min(MOST_CALLS);
         }
     }
 }
 
-/// Evicts what the caches hold by writing a larger buffer.
+/// Evicts the contents of the caches by writing a larger buffer.
 struct Flusher {
     buffer: Vec<u64>,
 }
 
 impl Flusher {
-    /// Twice the last-level cache, since replacement is not exactly least-recently-used; 64 MiB where it is unknown.
+    /// A buffer of twice the last-level cache, since replacement is not exactly least-recently-used; 64 MiB if the size is unknown.
     fn new() -> Self {
         const UNKNOWN: u64 = 32 << 20;
         const MOST: u64 = 512 << 20;

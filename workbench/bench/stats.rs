@@ -14,7 +14,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// further says nothing either way.
 pub const PRACTICAL: f64 = 1.1;
 
-/// Differences below this are not claimed, however narrow the interval: alignment and code placement alone make them.
+/// Differences below this are not claimed, however narrow the interval: alignment and code placement alone cause them.
 pub const SMALLEST_CLAIM: f64 = 1.001;
 
 /// The finite samples in ascending order.
@@ -55,7 +55,7 @@ pub struct MedianInterval {
     pub low: f64,
     /// Upper end, a sample.
     pub high: f64,
-    /// The probability attained: at least the one asked for, or less where there are too few samples.
+    /// The coverage attained: at least the one asked for, or less where there are too few samples.
     pub coverage: f64,
 }
 

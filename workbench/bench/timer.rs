@@ -1,19 +1,19 @@
-//! The clock: monotonic, its own cost measured and taken off every sample.
+//! The clock: monotonic, with its own overhead measured and subtracted from every sample.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::runtime::Result;
 
-/// A monotonic clock that knows what reading it costs.
+/// A monotonic clock that knows the cost of a reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timer {
-    /// Seconds between two readings with nothing between them: the smallest of many, so that taking it off a sample
-    /// never takes off work.
+    /// Seconds between two readings with nothing between them: the smallest of many, so that subtracting it from a sample never subtracts
+    /// work.
     pub overhead_s: f64,
 }
 
-/// Readings from which the overhead is taken; about a tenth of a millisecond in all.
+/// Readings from which the overhead is computed; about a tenth of a millisecond in all.
 const READINGS: usize = 2_000;
 
 impl Timer {

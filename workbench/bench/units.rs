@@ -7,7 +7,7 @@ const LARGE: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")
 
 /// `value` with three significant digits and no exponent, for `0.1 <= value < 1000`.
 fn three_digits(value: f64) -> String {
-    // The rounded value decides: 9.996 is 10.0, not 10.00.
+    // The rounded value decides: 9.996 becomes 10.0, not 10.00.
     if value < 9.995 {
         format!("{value:.2}")
     } else if value < 99.95 {

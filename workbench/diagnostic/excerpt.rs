@@ -1,4 +1,4 @@
-//! The line a span lies in, cut to what fits on a screen: what the renderers show of the user's text.
+//! The line a span is in, cut to a length that fits on a screen: the part of the user's text that renderers show.
 
 use crate::source::{SourceFile, SourceMap, Span};
 

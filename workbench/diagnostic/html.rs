@@ -1,7 +1,7 @@
 //! Diagnostics as HTML: one self-contained fragment with inline style, for a notebook's output.
 //!
-//! Colours are JupyterLab's variables, so that they follow its theme; elsewhere the fallbacks are mid-tones that can be
-//! read on white as on black, and plain text inherits the page's colour. Everything that comes from a user is escaped.
+//! Colours are JupyterLab's variables, so that they follow its theme; elsewhere the fallbacks are mid-tones that are readable on white and
+//! on black, and plain text inherits the page's colour. Everything that comes from a user is escaped.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ pub fn render(diags: &[Diagnostic], sources: &SourceMap) -> String {
     out
 }
 
-/// A titled message about a place: how faults and other errors draw themselves.
+/// A titled message about a place, for faults and other errors.
 ///
 /// `title` is bold, `message` follows it; then the line of `span`, marked, with `label` under it; then `notes`.
 pub fn message(title: &str, message: &str, span: Span, label: &str, notes: &[String], sources: &SourceMap) -> String {
@@ -50,7 +50,7 @@ pub fn message(title: &str, message: &str, span: Span, label: &str, notes: &[Str
     out
 }
 
-/// Text made safe between tags and inside quoted attributes.
+/// Text that is safe between tags and inside quoted attributes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -104,7 +104,7 @@ fn heading(out: &mut String, colour: &str, title: &str, message: &str) {
     );
 }
 
-/// The place and its line, nothing for a span without a place (but then the label alone).
+/// The place and its line; nothing for a span without a place, except for the label.
 fn code(out: &mut String, colour: &str, span: Span, label: &str, sources: &SourceMap) {
     let label = backquotes(&escape(label));
     let Some(excerpt) = excerpt(sources, span) else {
@@ -114,7 +114,7 @@ fn code(out: &mut String, colour: &str, span: Span, label: &str, sources: &Sourc
         return;
     };
     let _ = write!(out, "<div style=\"color:{FAINT}\">{}</div>", escape(&sources.place(span)));
-    // A place between two characters is drawn as wide as one.
+    // An empty place between two characters is drawn as wide as one.
     let marked = if excerpt.marked.is_empty() { "&nbsp;".to_owned() } else { escape(&excerpt.marked) };
     let _ = write!(
         out,
@@ -132,11 +132,11 @@ fn code(out: &mut String, colour: &str, span: Span, label: &str, sources: &Sourc
     out.push_str("</pre>");
 }
 
-/// Sets what stands in backquotes as code. The text is already escaped.
+/// Marks text in backquotes as code. The text is already escaped.
 fn backquotes(escaped: &str) -> String {
     let pieces: Vec<&str> = escaped.split('`').collect();
     if pieces.len().is_multiple_of(2) {
-        // An odd backquote is a character like any other.
+        // An odd backquote is an ordinary character.
         return escaped.to_owned();
     }
     let mut out = String::with_capacity(escaped.len());

@@ -1,9 +1,9 @@
 //! One [`Diagnostic`] type for every stage; rendered as terminal text ([`text`]) or as HTML ([`html`]).
 //!
-//! Text that a message quotes may be as long as the user made it; the constructors cut each quotation ([`shortened`]).
+//! Text that a message quotes may be as long as the user made it, so the constructors cut each quotation ([`shortened`]).
 //!
-//! A stage collects all it finds in a `Vec<Diagnostic>`; nothing stops at the first error. Codes are declared once, in
-//! [`codes`], each with a paragraph that explains it.
+//! A stage collects all its diagnostics in a `Vec<Diagnostic>`; nothing stops at the first error. Codes are declared once, in [`codes`],
+//! each with a paragraph that explains it.
 
 pub mod codes;
 pub mod excerpt;
@@ -34,7 +34,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The place the message is about.
     pub span: Span,
-    /// The text beside the caret; empty for none.
+    /// The text beside the caret; may be empty.
     pub label: String,
     /// Other places that matter ("declared here").
     pub related: Vec<(Span, String)>,
@@ -61,21 +61,21 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
-    /// Writes `label` beside the caret.
+    /// Sets the text beside the caret.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = shortened(label.into());
         self
     }
 
-    /// Says what to do about it.
+    /// Sets the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(shortened(help.into()));
         self
     }
 
-    /// Points at a second place.
+    /// Adds a second place.
     #[must_use]
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, shortened(label.into())));
@@ -88,12 +88,12 @@ impl Diagnostic {
     }
 }
 
-/// The most characters between two backquotes that stay as they are.
+/// The number of characters between two backquotes up to which a quotation stays whole.
 const QUOTED_WHOLE: usize = 160;
 /// The number of characters that are kept of a longer quotation.
 const QUOTED: usize = 40;
 
-/// A message with every long quotation (what stands between two backquotes) cut to its start and an ellipsis.
+/// A message with every long quotation (the text between two backquotes) cut to its start and an ellipsis.
 pub fn shortened(message: String) -> String {
     if message.len() <= QUOTED_WHOLE {
         return message;

@@ -11,17 +11,17 @@ use crate::source::{SourceMap, Span};
 /// The number of diagnostics that are written out; a text that is wrong throughout makes thousands.
 pub const MAX_SHOWN: usize = 50;
 
-/// All diagnostics as plain text, in text order, a blank line between two.
+/// All diagnostics as plain text, in text order, with a blank line between two.
 pub fn render(diags: &[Diagnostic], sources: &SourceMap) -> String {
     render_with(&Renderer::plain(), diags, sources)
 }
 
-/// As [`render`], with ANSI colours.
+/// All diagnostics as [`render`] writes them, with ANSI colours.
 pub fn render_styled(diags: &[Diagnostic], sources: &SourceMap) -> String {
     render_with(&Renderer::styled(), diags, sources)
 }
 
-/// The diagnostics to show, in text order, those without a place last; and how many are left out. Warnings give way to errors.
+/// The diagnostics to show, in text order, with those without a place last; and the number left out. Warnings are left out before errors.
 pub(super) fn in_order(diags: &[Diagnostic]) -> (Vec<&Diagnostic>, usize) {
     let mut shown: Vec<&Diagnostic> = diags.iter().collect();
     if shown.len() > MAX_SHOWN {
@@ -33,7 +33,7 @@ pub(super) fn in_order(diags: &[Diagnostic]) -> (Vec<&Diagnostic>, usize) {
     (shown, hidden)
 }
 
-/// The line that stands for what is left out.
+/// The line in place of the diagnostics left out.
 pub(super) fn and_more(hidden: usize) -> String {
     format!("... and {hidden} more {}", if hidden == 1 { "message" } else { "messages" })
 }
@@ -105,7 +105,7 @@ fn place<'a>(kind: AnnotationKind, span: Span, label: &'a str, sources: &SourceM
     Some(Annotation { kind, excerpt: excerpt(sources, span)?, span, label })
 }
 
-/// Adds the header of the first place and the lines of all; all lie in one file, and only a lone one is trimmed.
+/// Adds the header of the first place and the lines of all places; all are in one file, and only a line with a single place is trimmed.
 fn show<'a>(elements: &mut Vec<Element<'a>>, places: &[Annotation<'a>], sources: &SourceMap) {
     let Some(first) = places.first() else { return };
     let Some(file) = sources.file(first.span.file) else { return };

@@ -8,10 +8,10 @@ use crate::bench::{BenchReport, machine::Machine};
 use crate::plot::Svg;
 use crate::runtime::{Dim3, TierReport};
 
-/// Rows of a table that is shown without being asked for.
+/// The number of rows up to which a table is shown without being asked for.
 const SHORT_TABLE: usize = 8;
 
-/// A timing report: what it shows in a sentence, the picture, the numbers, how they were taken.
+/// A timing report: the result in a sentence, the picture, the numbers, the method.
 pub fn bench_card(report: &BenchReport, picture: &Svg) -> String {
     let mut body = String::new();
     for headline in report.headlines() {
@@ -34,7 +34,7 @@ fn machine(machine: &Machine) -> String {
     escape(&machine.to_string())
 }
 
-/// A table, behind a fold where it is long.
+/// A table, folded if it is long.
 fn folded(table: &Table, what: &str) -> String {
     match table.rows.len() {
         0 => String::new(),
@@ -47,9 +47,9 @@ fn folded(table: &Table, what: &str) -> String {
     }
 }
 
-/// A check: title and outcome, facts as name and value (`max ulp`, `1`), the first mismatches, pictures.
+/// A check: title and outcome, facts by name and value (`max ulp`, `1`), the first mismatches, pictures.
 ///
-/// Nothing is said twice: give an empty table where there is no mismatch, and no picture where it would show nothing.
+/// Nothing is repeated: give an empty table if there is no mismatch, and no picture if it would show nothing.
 pub fn check_card(
     title: &str,
     passed: bool,

@@ -38,11 +38,11 @@ fn block(mime: &str, text: &str) -> String {
 /// Shows something in the cell that is running.
 pub fn display(shown: &dyn Show) {
     let mut out = io::stdout().lock();
-    // A closed standard output leaves nobody to show anything to, nor to tell.
+    // A closed standard output means that nobody is left to show anything to, or to tell.
     let _ = out.write_all(blocks(&shown.bundle()).as_bytes()).and_then(|()| out.flush());
 }
 
-/// Gives types that implement [`Show`] the inherent method evcxr looks for; a new report is one more name here.
+/// Gives types that implement [`Show`] the inherent method that evcxr looks for; a new report needs only its name here.
 macro_rules! evcxr_display {
     ($($ty:ty),+ $(,)?) => {$(
         impl $ty {
@@ -57,9 +57,9 @@ macro_rules! evcxr_display {
 evcxr_display!(BenchReport, CheckReport, GradReport, Svg, Error);
 
 impl Report {
-    /// Prints what the kernel printed: evcxr calls it.
+    /// Prints the output of the kernel: evcxr calls it.
     ///
-    /// As plain output rather than a block, so that several launches of one cell all show.
+    /// Plain output rather than a block, so that several launches of one cell are all shown.
     pub fn evcxr_display(&self) {
         let mut out = io::stdout().lock();
         let _ = out.write_all(self.bundle().plain.as_bytes()).and_then(|()| out.flush());

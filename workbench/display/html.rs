@@ -1,8 +1,7 @@
 //! Parts of cards: escaping, tables, the one style sheet.
 //!
-//! Every piece of HTML stands alone: it carries its style, every rule of which begins with `.wb-card`, and loads nothing.
-//! Greys are mixed from the page's text colour, so a card reads on any page; JupyterLab's own variables come
-//! first where they are set.
+//! Every piece of HTML is self-contained: it carries its style, every rule of which begins with `.wb-card`, and loads nothing. Greys are
+//! mixed from the page's text colour, so a card is readable on any page; JupyterLab's own variables come first if they are set.
 
 use std::fmt::Write;
 
@@ -56,7 +55,7 @@ impl Column {
 }
 
 impl Table {
-    /// The table as HTML. A line whose first cell is empty belongs to the line above: no rule parts them.
+    /// The table as HTML. A line whose first cell is empty belongs to the line above: no rule separates them.
     pub fn html(&self) -> String {
         let class = |column: usize| match self.columns.get(column) {
             Some(c) if c.numeric => " class=\"wb-n\"",
@@ -80,7 +79,7 @@ impl Table {
     }
 }
 
-/// A card round `body`, which is HTML already. Its style comes with it.
+/// A card around `body`, which is HTML already. Its style comes with it.
 pub fn card(body: &str) -> String {
     format!("<div class=\"wb-card\"><style>{}</style>{body}</div>", style())
 }

@@ -1,18 +1,18 @@
-//! One result in several forms, and who has them.
+//! One result in several forms, and the results that have them.
 
 use super::card;
 use crate::bench::BenchReport;
 use crate::plot::Svg;
 use crate::runtime::{Error, Report};
 
-/// The forms of one result. A front end takes the richest it knows.
+/// The forms of one result. A notebook takes the richest that it knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MimeBundle {
     /// `text/plain`, always there.
     pub plain: String,
     /// `text/html`: self-contained, with its pictures in the page, so that they take its theme.
     pub html: Option<String>,
-    /// `image/svg+xml`, where the result is a picture above all.
+    /// `image/svg+xml`, if the result is mainly a picture.
     pub svg: Option<String>,
     /// `application/json`, for programs. JupyterLab prefers it to a picture: hand it out only when asked.
     pub json: Option<String>,
@@ -45,7 +45,7 @@ impl Show for BenchReport {
             plain: self.to_string(),
             html: Some(card::bench_card(self, &picture)),
             svg: Some(picture.into_string()),
-            // A report that is no JSON still has its other forms.
+            // A report that cannot be written as JSON still has its other forms.
             json: self.to_json().ok(),
         }
     }

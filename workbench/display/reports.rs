@@ -1,4 +1,4 @@
-//! Checks and gradient checks as cards.
+//! Cards of checks and gradient checks.
 
 use super::card::{check_card, tier_card};
 use super::html::{Column, Table};
@@ -98,7 +98,7 @@ impl Show for CheckReport {
             plain: self.to_string(),
             html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),
             svg: None,
-            // A report that is no JSON still has its other forms.
+            // A report that cannot be written as JSON still has its other forms.
             json: serde_json::to_string(self).ok(),
         }
     }

@@ -25,7 +25,7 @@ words! {
         Or "or",
         /// Bitwise exclusive or.
         Xor "xor",
-        /// The operand if memory holds `compare`, else what it holds.
+        /// The operand if memory holds `compare`, else the value that memory holds.
         Cas "cas",
     }
 }

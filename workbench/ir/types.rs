@@ -145,7 +145,7 @@ pub enum Const {
     Null,
 }
 
-/// By its bits: equal floats may have others.
+/// Hashes the bits, because equal floats may have different bits.
 impl Hash for Const {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self {

@@ -1,6 +1,6 @@
 //! Macros of the libraries: of torch's and pybind11's headers, of Python's and of CUDA's libraries.
 
-/// Macros of torch's headers for device code: the name, and what a `#define` would say after it.
+/// Macros of torch's headers for device code: the name, and the text after it in a `#define`.
 pub const MACROS: &[(&str, &str)] = &[
     ("C10_ALWAYS_INLINE", "inline"),
     ("C10_DEVICE", "__device__"),
@@ -424,7 +424,7 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("PyModule_Type", "__wb::py_type(9)[0]"),
     ("PyType_Type", "__wb::py_type(13)[0]"),
     ("PyBaseObject_Type", "__wb::py_type(15)[0]"),
-    // Their numbers: `runtime::host::python`.
+    // The numbers of the exceptions are those of `runtime::host::python`.
     ("PyExc_RuntimeError", "reinterpret_cast<PyObject*>(-1l)"),
     ("PyExc_ValueError", "reinterpret_cast<PyObject*>(-2l)"),
     ("PyExc_TypeError", "reinterpret_cast<PyObject*>(-3l)"),
@@ -463,7 +463,7 @@ pub const HOST_MACROS: &[(&str, &str)] = &[
     ("cublasDgemv_v2", "cublasDgemv"),
 ];
 
-/// Macros that come with a header of the CUDA samples: they are there once it is included, as texts define such of their own.
+/// Macros that come with a header of the CUDA samples: they exist once it is included, because texts often define such macros themselves.
 pub const SAMPLES_MACROS: &[(&str, &str)] = &[
     ("checkCudaErrors", "(value) __wb_check_cuda((value), #value, __FILE__, __LINE__)"),
     ("getLastCudaError", "(message) __wb_last_cuda_error(message, __FILE__, __LINE__)"),

@@ -4,20 +4,21 @@
 //! the same way, and [`HELPER_MATH`] as the header that a text includes.
 //!
 //! # Which texts a program opens
-//! Texts are read in one order ([`all`]), what most texts ask for first. The words that a text mentions tell which parts it opens (here and
+//! Texts are read in one order ([`all`]), the most requested ones first. The words that a text mentions tell which parts it opens (here and
 //! in `more.rs`), one bit each. Large parts are folders of files that are one text: Thrust (`thrust/`), CUB for the whole device
 //! (`cub_device/`), `torch::nn::functional` (`torch_functional/`).
 //!
 //! # How the library is made
-//! Algorithms of Thrust and CUB are kernels that the library launches: a thread an element, or one thread for what goes from one element to
-//! the next. The body of a functor keeps its place in the user's text where it is inlined (`pass/inline.rs`), so its faults are reported
-//! there; a fault in such a kernel names the algorithm and the line that calls it. Tables in `torch.cuh` (`__WB_NATIVES` and its like)
-//! declare an operation once, as a member and as a function. Layers and losses (`torch_nn.cuh`) are made of other operations, in C++ as
-//! torch documents them, so shapes without data come by themselves, but for losses over classes, which look at their targets. cuBLAS
-//! (`cublas.cuh`) is host code on torch's operations over views of the memory that it is given; a handle is a place in a table of the
-//! program.
+//! Algorithms of Thrust and CUB are kernels that the library launches: one thread per element, or one thread for all where each element
+//! depends on the one before. The body of a functor keeps its place in the user's text where it is inlined (`pass/inline.rs`), so its
+//! faults are reported there; a fault in such a kernel names the algorithm and the line that calls it. Tables in `torch.cuh`
+//! (`__WB_NATIVES` and its like) declare an operation once, as a member and as a function. Layers and losses (`torch_nn.cuh`) are made of
+//! other operations, in C++ as torch documents them, so shapes without data need no code, except for losses over classes, which look at
+//! their targets. cuBLAS (`cublas.cuh`) is host code that runs torch's operations on views of the memory that it is given; a handle is a
+//! place in a table of the program.
 //!
-//! Library functions are called, not inlined, unless tiny: host code is glue, and what is compiled each time is to be small.
+//! Library functions are called, not inlined, unless tiny: host code only connects operations, and the code compiled each time must be
+//! small.
 
 mod macros;
 mod more;
@@ -35,7 +36,7 @@ pub struct Part {
     pub name: &'static str,
     /// The text.
     pub text: &'static str,
-    /// A macro that the text defines, for others to ask whether it is there; empty: none.
+    /// A macro that the text defines, by which others can test that it is there; empty: none.
     pub mark: &'static str,
 }
 
@@ -60,7 +61,7 @@ pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh"), m
 /// Containers of the standard library, for host code.
 static HOST: Part = Part { name: "<host>", text: include_str!("host.cuh"), mark: "" };
 
-/// Tensors, for host code: what extensions use of torch's and pybind11's headers.
+/// Tensors, for host code: the parts of torch's and pybind11's headers that extensions use.
 pub static TORCH: Part = Part { name: "<torch>", text: include_str!("torch.cuh"), mark: "" };
 
 /// [`TORCH`] with 16-bit floats.
@@ -155,7 +156,7 @@ const CURAND_NAMES: [&str; 8] = [
 /// cuBLAS, on [`TORCH`] and [`CUDART`].
 pub static CUBLAS: Part = Part { name: "<cublas>", text: include_str!("cublas.cuh"), mark: "" };
 
-/// Names that ask for [`CUBLAS`]; those of namespaces do with torch.
+/// Names that ask for [`CUBLAS`]; names of namespaces ask for it together with torch.
 const CUBLAS_NAMES: [&str; 11] = [
     "cublasHandle_t",
     "cublasStatus_t",
@@ -170,13 +171,13 @@ const CUBLAS_NAMES: [&str; 11] = [
     "CUBLAS_STATUS_SUCCESS",
 ];
 
-/// Functions of C's library that [`HOST`] has.
+/// Functions of C's library that [`HOST`] contains.
 const C_NAMES: [&str; 20] = [
     "snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp", "malloc", "calloc", "realloc", "free", "exit",
     "abort", "rand", "srand", "time", "time_t", "atoi", "atof", "puts", "putchar",
 ];
 
-/// Names that ask for [`TORCH_LIBRARY`]: what its macros write, and what stands without them.
+/// Names that ask for [`TORCH_LIBRARY`]: those that its macros write, and those used without the macros.
 const TORCH_LIBRARY_NAMES: [&str; 6] =
     ["__wb_library", "Library", "Dispatcher", "RegisterOperators", "stable", "headeronly"];
 
@@ -203,7 +204,7 @@ pub static GAUDI: Part = Part { name: "<gaudi>", text: include_str!("gaudi.cuh")
 pub static GAUDI_TENSORFLOW: Part =
     Part { name: "<gaudi_tensorflow>", text: include_str!("gaudi_tensorflow.cuh"), mark: "" };
 
-/// Methods of tensors that give one.
+/// Methods of tensors that give an accessor.
 const ACCESSORS: [&str; 4] = ["accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"];
 
 /// The CUDA runtime's interface, for host code.
@@ -475,7 +476,7 @@ static CONTAINERS: Part = Part { name: "<containers>", text: include_str!("conta
 const CONTAINER_NAMES: [&str; 8] =
     ["back_inserter", "deque", "queue", "stack", "priority_queue", "list", "function", "bitset"];
 
-/// torch's own 16-bit floats, `c10::Half` and `c10::BFloat16`.
+/// The 16-bit floats of torch, `c10::Half` and `c10::BFloat16`.
 static C10_HALF: Part = Part { name: "<c10_half>", text: include_str!("c10_half.cuh"), mark: "__WB_C10_HALVES" };
 
 /// Names of [`C10_HALF`].
@@ -512,7 +513,7 @@ const ATEN_NAMES: [&str; 24] = [
 /// `<cuda_pipeline.h>`: asynchronous copies to shared memory.
 static PIPELINE: Part = Part { name: "<cuda_pipeline>", text: include_str!("pipeline.cuh"), mark: "" };
 
-/// The dot products of bytes, for vectors of them.
+/// The dot products of bytes, on vectors of bytes.
 static PACKED: Part = Part { name: "<packed>", text: include_str!("packed.cuh"), mark: "" };
 
 /// Names of [`PACKED`].
@@ -524,7 +525,7 @@ pub static HELPER_MATH: Part = Part { name: "<helper_math>", text: include_str!(
 /// A text that includes [`HELPER_MATH`] counts as one that mentions this.
 pub const HELPER_MATH_WORD: &str = "helper_math";
 
-/// True if a header is [`HELPER_MATH`], wherever it is said to lie.
+/// True if a header is [`HELPER_MATH`], whatever its folder.
 pub fn is_helper_math(header: &str) -> bool {
     matches!(header.rsplit('/').next(), Some("helper_math.h" | "cutil_math.h"))
 }
@@ -535,7 +536,7 @@ static SAMPLES: Part = Part { name: "<helper_cuda>", text: include_str!("samples
 /// A text that includes [`SAMPLES`] counts as one that mentions this.
 pub const SAMPLES_WORD: &str = "helper_cuda";
 
-/// True if a header is of [`SAMPLES`], wherever it is said to lie.
+/// True if a header is one of [`SAMPLES`], whatever its folder.
 pub fn is_of_samples(header: &str) -> bool {
     let name = header.rsplit('/').next();
     matches!(name, Some("helper_cuda.h" | "helper_functions.h" | "helper_timer.h" | "helper_string.h"))
@@ -563,7 +564,7 @@ const HALF_NAMES: [&str; 12] = [
     "__ushort_as_half",
 ];
 
-/// Every text. What most texts ask for comes first: a text is read after all that stand before it.
+/// Every text, the most requested ones first: a text is read after all those before it.
 pub fn all() -> Vec<&'static Part> {
     let first = [
         &PIPELINE,
@@ -605,7 +606,7 @@ pub fn is_aten(name: &str) -> bool {
     ATEN_NAMES.contains(&name) || C10_HALF_NAMES.contains(&name)
 }
 
-/// The texts of ours that NVRTC is given before a text that mentions something of them: it has CUDA's headers, and no others.
+/// The texts of ours that NVRTC is given before a text that mentions a name of them: it has CUDA's headers, and no others.
 pub fn mentioned_on_gpu(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let std = mentions("std").then_some(&STD);
     let c10 = mentions_c10_half(&mentions).then_some(&C10_HALF);
@@ -613,12 +614,12 @@ pub fn mentioned_on_gpu(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     [std, c10, aten].into_iter().flatten().collect()
 }
 
-/// True if a text means torch's 16-bit floats, and not types of its own of those names.
+/// True if a text means torch's 16-bit floats, and not its own types of those names.
 fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
     C10_HALF_NAMES.iter().any(|n| mentions(n)) && ["at", "c10", "torch"].iter().any(|n| mentions(n))
 }
 
-/// The texts to read first, in this order: those that the user's mentions something of; `mentions` tells of an identifier.
+/// The texts to read first, in this order: those of which the user's text mentions a name; `mentions` is true for an identifier in it.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let pybind = mentions(PYBIND_WORD).then_some(&PYBIND);
     let python = (pybind.is_some() || PYTHON_NAMES.iter().any(|n| mentions(n))).then_some(&PYTHON);
@@ -652,7 +653,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         (cublas.is_some() || samples.is_some() || more.opens(Base::Cudart) || CUDART_NAMES.iter().any(|n| mentions(n)))
             .then_some(&CUDART);
     let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
-    // The parts know of one another: ATen's types to compute in of torch's 16-bit floats, those of their limits in `std`.
+    // Parts depend on one another: ATen's compute types on torch's 16-bit floats, and these on their limits in `std`.
     let halves = HALF_NAMES.iter().any(|n| mentions(n));
     let c10 = (aten.is_some() || cublas.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves)
         .then_some(&C10_HALF);

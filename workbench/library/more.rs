@@ -1,10 +1,10 @@
-//! Parts that extensions and samples ask for besides, one row each with the words that ask for it: more of the standard library, Thrust, CUB for the whole
-//! device, libcu++, torch's functional interface, its autograd and its streams.
+//! Further parts that extensions and samples ask for, one row each with the words that ask for it: more of the standard library, Thrust, CUB for the
+//! whole device, libcu++, torch's functional interface, its autograd and its streams.
 
 use super::Part;
 use super::words::Words;
 
-/// A part that others are made of: a row says which it opens.
+/// A part that others build on: a row says which it opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// [`STD`](super::STD).
@@ -20,11 +20,11 @@ pub enum Base {
 /// A function that is true if a text mentions an identifier.
 type Mentions<'a> = dyn Fn(&str) -> bool + 'a;
 
-/// A part, what it opens besides and what asks for it.
+/// A part, the parts it opens, and the words that ask for it.
 struct Row {
     part: &'static Part,
     headers: &'static [&'static str],
-    /// It is read in texts that mention torch alone.
+    /// True if it is only read in texts that mention torch.
     is_of_torch: bool,
     opens: &'static [Base],
     asks: fn(&Mentions<'_>) -> bool,
@@ -71,7 +71,7 @@ parts! {
     /// `<atomic>`, `<mutex>`.
     STD_ATOMIC "<atomic>" ["std_atomic.cuh"] headers ["atomic" "mutex"] alone opens [Host]
         |m| m("std") && ATOMIC_NAMES.any(&m);
-    /// Owners of objects: `unique_ptr`, `shared_ptr` and kin.
+    /// Smart pointers: `unique_ptr`, `shared_ptr` and kin.
     STD_MEMORY "<memory>" ["std_memory.cuh"] headers ["memory"] alone opens [Host]
         |m| m("habana") || m("std") && MEMORY_NAMES.any(&m);
     /// `<random>`.
@@ -231,7 +231,7 @@ pub fn is_header(name: &str) -> bool {
 pub struct Asked(Vec<&'static Row>);
 
 impl Asked {
-    /// By the words that a text mentions.
+    /// The parts for the words that a text mentions.
     pub fn of(mentions: &Mentions<'_>) -> Self {
         Asked(ROWS.iter().filter(|row| (row.asks)(mentions)).collect())
     }

@@ -9,12 +9,12 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words of a text.
+    /// A list of the words in a text.
     pub const fn new(text: &'static str) -> Self {
         Words { text, split: OnceLock::new() }
     }
 
-    /// True if a text mentions one of them; `mentions` tells of an identifier.
+    /// True if a text mentions one of them; `mentions` is true for an identifier in it.
     pub fn any(&self, mentions: &impl Fn(&str) -> bool) -> bool {
         let words = match self.split.get() {
             Some(words) => words,

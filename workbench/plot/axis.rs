@@ -2,7 +2,7 @@
 
 use crate::bench::units;
 
-/// One axis. Positions are what the plane counts in: the value, or its decimal logarithm.
+/// One axis. Positions are in the plane's unit: the value, or its decimal logarithm.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     /// Both ends, as positions.
@@ -25,7 +25,7 @@ impl Axis {
     pub(super) fn log(low: f64, high: f64, label: impl Fn(f64) -> String) -> Axis {
         let (mut a, mut b) = (low.log10(), high.log10());
         if b - a < 0.3 {
-            // A single value, or nearly: half an octave of air on both sides.
+            // A single value, or nearly so, gets half an octave of space on both sides.
             let middle = (a + b) / 2.0;
             (a, b) = (middle - 0.2, middle + 0.2);
         }
@@ -43,7 +43,7 @@ impl Axis {
         Axis { ends: (0.0, high * 1.08), ticks, log: false }
     }
 
-    /// A logarithmic axis of sizes (all positive): ticks at powers of two where the sizes are such.
+    /// A logarithmic axis of sizes (all positive), with ticks at powers of two if the sizes are powers of two.
     pub(super) fn sizes(sizes: &[u64]) -> Axis {
         let low = sizes.iter().copied().min().unwrap_or(1);
         let high = sizes.iter().copied().max().unwrap_or(1);

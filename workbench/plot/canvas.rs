@@ -1,8 +1,7 @@
-//! The plotters backend that writes our SVG, and the few strokes that pictures are made of.
+//! The plotters backend that writes our SVG, and the few strokes of which pictures consist.
 //!
-//! Plotters counts in whole pixels; ours are tenths of a picture's, so lines are smooth at any scale. Colours carry roles
-//! (see [`super::theme`]). Rectangles of one look that follow each other become one path: a map of four thousand cells
-//! is a few dozen elements.
+//! Plotters uses whole pixels; ours are tenths of a picture's, so lines are smooth at any scale. Colours carry roles (see
+//! [`super::theme`]). Consecutive rectangles of the same look become one path: a map of four thousand cells is a few dozen elements.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -23,7 +22,7 @@ use plotters_backend::{
 use super::Svg;
 use super::theme::{FONTS, Role};
 
-/// Plotters' pixels in one of ours.
+/// Plotters' pixels per pixel of ours.
 const GRAIN: f64 = 10.0;
 
 pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<Infallible>>;
@@ -230,7 +229,7 @@ pub(super) struct Canvas {
     size: (u32, u32),
 }
 
-/// Draws a picture of `width` by `height`; `label` is what a screen reader says.
+/// Draws a picture of `width` by `height`; `label` is the text for screen readers.
 pub(super) fn picture(width: u32, height: u32, label: &str, draw: impl FnOnce(&Canvas) -> Drawn) -> Svg {
     let canvas = Canvas::new(width, height);
     if let Err(error) = draw(&canvas) {
@@ -240,7 +239,7 @@ pub(super) fn picture(width: u32, height: u32, label: &str, draw: impl FnOnce(&C
     canvas.finish(label)
 }
 
-/// A picture that says in one line why there is nothing to see.
+/// A picture of one line, which says why there is nothing to see.
 pub(super) fn notice(title: &str, message: &str) -> Svg {
     let canvas = Canvas::new(560, 76);
     let drawn =
@@ -368,12 +367,12 @@ pub(super) fn bar(plane: &Plane, style: ShapeStyle, from: (f64, f64), to: (f64, 
     plane.draw(&Rectangle::new([from, to], style))
 }
 
-/// The likely width of a text; no font is at hand to ask.
+/// The likely width of a text; no font is available to measure it.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }
 
-/// At most `most` characters, the rest an ellipsis.
+/// At most `most` characters; the rest becomes an ellipsis.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -10,7 +10,7 @@ use crate::bench::units;
 /// The difference that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DifferenceKind {
-    /// `actual - expected`: too large and too small have a hue each.
+    /// `actual - expected`: too large and too small each have a hue.
     #[default]
     Signed,
     /// `|actual - expected|`.
@@ -90,7 +90,7 @@ impl Cell {
     }
 }
 
-/// All elements as cells of a grid of at most `rows` by `columns`, with what the whole comes to.
+/// All elements as cells of a grid of at most `rows` by `columns`, with the figures of the whole.
 struct Grid {
     cells: Vec<Cell>,
     rows: usize,
@@ -177,11 +177,11 @@ fn coordinates(flat: usize, shape: &[usize]) -> String {
     format!("[{}]", index.join(", "))
 }
 
-/// Draws where `actual` differs from `expected`, both of `shape`, row-major.
+/// Draws the differences of `actual` from `expected`, both of `shape`, row-major.
 ///
-/// Two dimensions make a map, more are folded into rows (all dimensions but the last), one makes a profile. Large arrays
-/// are cut into cells that show their worst element. Hue says too large or too small, depth how much (by the square
-/// root, so that small errors show); a line runs round what is beyond the tolerance.
+/// Two dimensions make a map, more are folded into rows (all dimensions but the last), one makes a profile. Large arrays are cut into cells
+/// that show their worst element. The hue shows too large or too small, its depth the size of the error (by the square root, so that small
+/// errors are visible); a line surrounds the elements beyond the tolerance.
 pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Svg {
     let title = match (options.title.as_str(), options.kind) {
         ("", DifferenceKind::Signed) => "Difference from the reference".to_owned(),

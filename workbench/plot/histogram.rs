@@ -51,7 +51,7 @@ impl ErrorKind {
     }
 }
 
-/// Most bins besides those of exact zero and of what is not finite.
+/// The number of bins, besides those of exact zero and of values that are not finite.
 const MOST_BINS: i32 = 20;
 
 /// Counts by bin.
@@ -87,8 +87,8 @@ impl Bins {
     }
 }
 
-/// Draws how many elements have how large an error. Exact matches and errors that are not finite have a bar of their own; every
-/// bar carries its count, so that the smallest is seen.
+/// Draws the number of elements by the size of their errors. Exact matches and errors that are not finite have a bar each; every bar shows
+/// its count, so that the smallest is seen.
 pub fn error_histogram(errors: &[f64], kind: ErrorKind, title: &str) -> Svg {
     let heading = if title.is_empty() {
         format!("Distribution of the {}", kind.name())
@@ -176,7 +176,7 @@ fn labelled(labels: &[&str], pitch: f64) -> Vec<bool> {
     if let Some(last) = count.checked_sub(1)
         && !shown[last]
     {
-        // The range ends there: the one before gives way.
+        // The range ends there: the label before gives way.
         if let Some(before) = shown.iter().rposition(|s| *s).filter(|&before| before > 0 && !fits(before, last)) {
             shown[before] = false;
         }

@@ -1,11 +1,11 @@
-//! Pictures: timing sweeps, maps of differences, histograms of errors. One door: data in, [`Svg`] out.
+//! Pictures: timing sweeps, maps of differences, histograms of errors. One interface: data in, [`Svg`] out.
 //!
-//! Everything is drawn with plotters on our own backend (`canvas`), which writes *roles* (ink, grid, first
-//! contestant, ...) instead of colours; [`theme`] says what a role looks like. A picture stands on its own, as a file
-//! or an `<img>`, in tones that read on white and on black; in a card of [`crate::display`] the same text takes the
-//! page's colours through CSS variables. Fonts are the reader's, so text is never measured: margins are generous.
+//! Everything is drawn with plotters on our own backend (`canvas`), which writes *roles* (ink, grid, first contestant, ...) instead of
+//! colours; [`theme`] defines the look of each role. A picture works on its own, as a file or an `<img>`, in tones that are readable on
+//! white and on black; in a card of [`crate::display`] the same text takes the page's colours through CSS variables. Fonts are the
+//! reader's, so text cannot be measured: margins are generous.
 //!
-//! No function here fails: data that cannot be drawn gives a picture that says so.
+//! No function here fails: data that cannot be drawn gives a picture with a message.
 
 mod axis;
 mod canvas;

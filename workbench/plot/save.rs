@@ -1,4 +1,4 @@
-//! Reports into files.
+//! Saving of reports to files.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl BenchReport {
     /// The text that [`BenchReport::save`] writes to a path.
     ///
     /// # Errors
-    /// An argument error for an ending that says nothing.
+    /// An argument error for an ending that names no format.
     pub fn text_for(&self, path: &Path) -> Result<String> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         Ok(match ending.as_str() {

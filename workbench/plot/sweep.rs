@@ -35,9 +35,8 @@ pub(super) struct Line<'a> {
     pub(super) points: Vec<Point>,
 }
 
-/// Size against median, one line a contestant, the interval of the median as a band around it. Where every row knows its bytes the
-/// picture shows throughput instead of time. A single size gives bars. Hovering over a point shows its
-/// numbers.
+/// Draws size against median, one line per contestant, with the interval of the median as a band around it. If every row has its bytes the
+/// picture shows throughput instead of time. A single size gives bars. Hovering over a point shows its numbers.
 pub fn sweep(report: &BenchReport) -> Svg {
     let throughput = !report.rows.is_empty() && report.rows.iter().all(|r| r.bytes.is_some_and(|b| b > 0));
     let what = if throughput { "throughput" } else { "time per call" };
@@ -69,7 +68,7 @@ fn capitalised(text: &str) -> String {
     chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A row as a point; `None` where it cannot stand on logarithmic axes.
+/// A row as a point; `None` if it cannot be drawn on logarithmic axes.
 fn point(row: &BenchRow, throughput: bool) -> Option<Point> {
     let interval = units::seconds_range(row.ci_low, row.ci_high);
     let median = units::seconds(row.median_s);
@@ -187,7 +186,7 @@ fn labels(canvas: &Canvas, plane: &Plane, x: &Axis, y: &Axis, lines: &[Line<'_>]
     Ok(())
 }
 
-/// Ascending positions as near to `wanted` (ascending) as stay `apart` from each other; inside `bounds` if they fit.
+/// Ascending positions as close to `wanted` (ascending) as possible with a distance of `apart`; inside `bounds` if they fit.
 fn spread(wanted: &[f64], apart: f64, bounds: (f64, f64)) -> Vec<f64> {
     let mut places = Vec::with_capacity(wanted.len());
     let mut least = bounds.0;
@@ -201,7 +200,7 @@ fn spread(wanted: &[f64], apart: f64, bounds: (f64, f64)) -> Vec<f64> {
         *at = at.min(most);
         most = *at - apart;
     }
-    // Names pushed down only because of those above share the way with them.
+    // Names that were pushed down only by those above share the shift with them.
     for i in (1..places.len()).rev() {
         let (gap, slack) = (places[i] - places[i - 1], wanted[i - 1] - places[i - 1]);
         if gap <= apart + 1e-9 && slack >= 0.0 && places[i] > wanted[i] {

@@ -1,4 +1,4 @@
-//! Every picture is well-formed, self-contained, and readable on light and dark; nothing a report holds breaks one.
+//! Tests that every picture is well-formed, self-contained, and readable on light and dark, whatever a report holds.
 
 use super::theme::{HUES, Role};
 use super::*;
@@ -39,7 +39,7 @@ fn sound(svg: &Svg) {
     }
     assert!(!text.contains("http") || text.matches("http").count() == 1, "only the namespace is an address");
     assert!(text.contains("viewBox") && text.contains("role=\"img\""));
-    // Colours live in the style sheet alone, each a variable with a fallback.
+    // Colours are in the style sheet alone, each a variable with a fallback.
     let body = &text[text.find("</style>").expect("a style sheet")..];
     assert!(!body.contains("fill=\"") && !body.contains("stroke=\""), "{body}");
 }

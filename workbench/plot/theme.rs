@@ -10,7 +10,7 @@ use plotters::style::RGBColor;
 /// Fonts of all text.
 pub const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// The number of contestants with a hue of their own; the next as many repeat the hues dashed.
+/// The number of contestants with a hue of their own; as many more repeat the hues with dashed lines.
 pub const HUES: usize = 7;
 
 /// The role of a mark in a picture.
@@ -122,8 +122,8 @@ impl Role {
     }
 }
 
-/// Sets the variables for everything inside `selector`: after the system's preference, then after what JupyterLab, VS Code
-/// and Colab say about their page. Greys follow the page's text colour, so they are right even where nobody says.
+/// Sets the variables for everything inside `selector`: by the system's preference, then by the settings of JupyterLab, VS Code and Colab
+/// for their page. Greys follow the page's text colour, so they are right even without such settings.
 pub fn page_css(selector: &str) -> String {
     let tones = || [&INK, &MUTED].into_iter().chain(&SERIES);
     let light: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.light)).collect();

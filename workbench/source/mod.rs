@@ -1,8 +1,7 @@
 //! Source text: files (notebook cells, headers, option strings) and spans into them.
 //!
-//! Every later message points back into a [`SourceMap`]. A [`Span`] is a byte range of one file; a token that came out
-//! of a macro carries the span of the macro's *use* in the user's text, so no message ever points at text the user
-//! cannot see.
+//! Every later message points back into a [`SourceMap`]. A [`Span`] is a byte range of one file; a token that a macro produced has the span
+//! of the macro's *use* in the user's text, so no message ever points at text the user cannot see.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +40,7 @@ impl fmt::Debug for Span {
 }
 
 impl Span {
-    /// No place at all: code that no text of the user's stands for.
+    /// No place at all: generated code, which no text of the user's stands for.
     pub const NONE: Span = Span { file: FileId(u32::MAX), start: 0, end: 0 };
 
     /// A range of `file`.
@@ -86,7 +85,7 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// The handles from here on are of texts that are the same in every compilation.
+/// The first handle of texts that are the same in every compilation.
 const COMMON: u32 = 1 << 30;
 
 /// All texts of one compilation.
@@ -113,17 +112,17 @@ impl SourceMap {
         self.files.len()
     }
 
-    /// Forgets what was added since `mark`.
+    /// Forgets texts added since `mark`.
     pub fn rewind(&mut self, mark: usize) {
         self.files.truncate(mark);
     }
 
-    /// The handle of a text of that number, in all compilations.
+    /// The handle of a text with that number, in all compilations.
     pub fn common_id(number: u32) -> FileId {
         FileId(COMMON + number)
     }
 
-    /// Adds a text that has one number, and so one handle, in all compilations.
+    /// Adds a text that has the same number, and so the same handle, in all compilations.
     pub fn add_common(&mut self, number: u32, file: SourceFile) -> FileId {
         let id = Self::common_id(number);
         if self.file(id).is_none() {
@@ -185,7 +184,7 @@ impl SourceFile {
         let line = self.line_starts.partition_point(|&s| s <= offset).max(1) - 1;
         let start = self.line_starts[line] as usize;
         let prefix = self.text.as_bytes().get(start..offset as usize).unwrap_or(&[]);
-        // Bytes 0x80..0xC0 continue a character begun before them.
+        // Bytes 0x80..0xC0 continue a character that began before them.
         let column = prefix.iter().filter(|&&b| !(0x80..0xC0).contains(&b)).count() as u32 + 1;
         LineColumn { line: line as u32 + 1, column }
     }

@@ -1,4 +1,4 @@
-//! Python objects as kernel arguments: arrays by dtype, scalars by the C signature. Nothing is cast in silence.
+//! Kernel arguments from Python objects: arrays by dtype, scalars by the C signature. No value is cast without a message.
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
@@ -39,7 +39,7 @@ pub struct Keep<'py> {
 }
 
 impl<'py> Keep<'py> {
-    /// For a launch on a device: on the CPU no array on a GPU is taken.
+    /// The objects of a launch on a device: on the CPU no array on a GPU is taken.
     pub fn new(device: Device) -> Self {
         Keep { takes_gpu: device == Device::Cuda, ..Keep::default() }
     }
@@ -47,15 +47,15 @@ impl<'py> Keep<'py> {
     /// Notes an array in host memory, as [`Places::host`].
     ///
     /// # Errors
-    /// `ArgumentError` beside an array that lies on a GPU.
+    /// `ArgumentError` if another array lies on a GPU.
     pub fn host(&mut self, py: Python<'py>, name: &str) -> PyResult<()> {
         if self.takes_gpu { self.places.host(py, name) } else { Ok(()) }
     }
 
-    /// The array of an object that lies on a GPU, where such ones are taken.
+    /// The array of an object that lies on a GPU, if such arrays are taken.
     ///
     /// # Errors
-    /// `ArgumentError` for one beside host arrays, or that gives no memory.
+    /// `ArgumentError` if other arrays lie in host memory, or if the array does not give its memory.
     pub fn gpu(&mut self, object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<GpuArray<'py>>> {
         if !self.takes_gpu || View::of(object).is_some() {
             return Ok(None);
@@ -252,7 +252,7 @@ fn on_gpu(py: Python<'_>, array: &GpuArray<'_>, param: &Param, elem: Option<Elem
     Ok(Arg::Buffer(BufferArg { ptr: array.ptr as *mut u8, bytes, dtype, writable: !is_const }))
 }
 
-/// The array as an argument: its element type as the kernel's, and the size of an element.
+/// The array as an argument, with the kernel's element type, and the size of an element.
 pub fn buffer(view: &View<'_, '_>, (dtype, size): (DType, usize), writable: bool) -> Arg {
     Arg::Buffer(BufferArg { ptr: view.data(), bytes: view.len() * size, dtype, writable })
 }
@@ -295,7 +295,7 @@ pub fn scalar(object: &Bound<'_, PyAny>, ty: Scalar, name: &str) -> PyResult<Con
             let help = if object.is_instance_of::<PyFloat>() { "; try int(x)" } else { "" };
             let value = integer(object).ok_or_else(|| wrong_kind(object, ty.c_name(), name, help))??;
             let fits = value.filter(|&v| in_range(v, ty));
-            // Int holds the bits extended by the type's own signedness.
+            // The bits of an Int are extended by the type's own signedness.
             fits.map(|v| Const::Int(ty, v as i64)).ok_or_else(|| out_of_range(object, ty.c_name(), name))
         }
     }
@@ -324,7 +324,7 @@ pub fn in_range(value: i128, ty: Scalar) -> bool {
     }
 }
 
-/// The value of an integer-like object: `None` when it is none, `Some(Ok(None))` when it exceeds 64 bits.
+/// The value of an integer-like object: `None` if it is not one, `Some(Ok(None))` if it exceeds 64 bits.
 pub fn integer(object: &Bound<'_, PyAny>) -> Option<PyResult<Option<i128>>> {
     if object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyString>() {
         return None;
@@ -353,7 +353,7 @@ pub fn integer(object: &Bound<'_, PyAny>) -> Option<PyResult<Option<i128>>> {
     })
 }
 
-/// The value of a real-number-like object.
+/// The value of an object that is like a real number.
 pub fn float(object: &Bound<'_, PyAny>) -> Option<PyResult<f64>> {
     if let Ok(value) = object.cast::<PyFloat>() {
         return Some(Ok(value.value()));

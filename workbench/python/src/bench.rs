@@ -14,7 +14,7 @@ use workbench::runtime::Interrupt;
 use crate::errors;
 use crate::interrupt::Poll;
 
-/// A mime bundle as a dict: plain text always, HTML where there is some.
+/// A mime bundle as a dict: always plain text, and HTML if there is some.
 pub fn mime<'py>(py: Python<'py>, shown: &dyn Show) -> PyResult<Bound<'py, PyDict>> {
     let bundle = shown.bundle();
     let dict = PyDict::new(py);
@@ -92,7 +92,7 @@ impl BenchReport {
 
     /// Writes the report: data to a path ending in `.json`, the picture to `.svg`, the table to `.txt`.
     ///
-    /// Raises ArgumentError for any other ending, and OSError where the file cannot be written.
+    /// Raises ArgumentError for any other ending, and OSError if the file cannot be written.
     ///
     /// >>> import tempfile, pathlib, workbench as wb
     /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
@@ -103,7 +103,7 @@ impl BenchReport {
     /// True
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let text = self.0.text_for(&path).map_err(|e| errors::to_py(py, e))?;
-        // Python's own writing raises what Python's users catch, with the path in it.
+        // Python's own writing raises the exceptions that its users catch, with the path in them.
         let keywords = PyDict::new(py);
         keywords.set_item("encoding", "utf-8")?;
         let file = py.import("pathlib")?.getattr("Path")?.call1((path,))?;
@@ -126,13 +126,13 @@ impl BenchReport {
         include: Option<&Bound<'py, PyAny>>,
         exclude: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        // IPython filters by itself; the protocol only allows doing it here.
+        // IPython filters by itself; the protocol only allows it here.
         let _ = (include, exclude);
         mime(py, &self.0)
     }
 }
 
-/// Times contestants over sizes; `workbench.bench` is the public door.
+/// Times contestants over sizes; `workbench.bench` is the public function.
 #[pyfunction]
 #[pyo3(signature = (contestants, sizes, make_args, title, flush, seconds_per_size, max_seconds))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
@@ -196,7 +196,7 @@ fn arguments<'py>(py: Python<'py>, make_args: &Bound<'py, PyAny>, size: u64) -> 
     }
 }
 
-/// Times of `fn` in milliseconds, summarised; `workbench.do_bench` is the public door.
+/// Times of `fn` in milliseconds, summarised; `workbench.do_bench` is the public function.
 #[pyfunction]
 #[pyo3(signature = (function, warmup, rep, quantiles, return_mode))]
 pub fn time_function(

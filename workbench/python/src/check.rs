@@ -28,8 +28,8 @@ impl CheckReport {
         self.0.passed
     }
 
-    /// Largest absolute error: inf where an infinity stands against another number; nan where a NaN disagrees, and where nothing
-    /// could be compared (other shapes, say).
+    /// Largest absolute error: inf if an infinity stands against another number; nan if a NaN disagrees, or if nothing could be compared
+    /// (other shapes, say).
     #[getter]
     fn max_abs(&self) -> f64 {
         self.0.max_abs()
@@ -41,7 +41,7 @@ impl CheckReport {
         self.0.max_rel()
     }
 
-    /// Largest distance in units in the last place of the result's dtype; inf where a NaN or an infinity disagrees.
+    /// Largest distance in units in the last place of the result's dtype; inf if a NaN or an infinity disagrees.
     #[getter]
     fn max_ulp(&self) -> f64 {
         self.0.max_ulp()
@@ -126,7 +126,7 @@ impl GradReport {
         self.0.passed
     }
 
-    /// "float64", or "float32" with why.
+    /// "float64", or "float32" with the reason.
     #[getter]
     fn precision(&self) -> &str {
         &self.0.precision
@@ -162,7 +162,7 @@ impl GradReport {
     }
 }
 
-/// Both tolerances or neither, as in `torch.testing`.
+/// Takes both tolerances or neither, as `torch.testing` does.
 fn options(py: Python<'_>, rtol: Option<f64>, atol: Option<f64>, equal_nan: bool) -> PyResult<CheckOptions> {
     let tolerance = match (rtol, atol) {
         (Some(rtol), Some(atol)) if rtol >= 0.0 && atol >= 0.0 => Some(Tolerance { rtol, atol }),
@@ -199,7 +199,7 @@ impl NativeOp {
     }
 }
 
-/// Checks an operator against a reference; `Op.check` is the public door. `args` are complete.
+/// Checks an operator against a reference; `Op.check` is the public function. `args` are complete.
 #[pyfunction]
 #[pyo3(signature = (op, args, reference, rtol, atol, equal_nan, title))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
@@ -216,7 +216,7 @@ pub fn check_op(
     let op = op.get();
     let options = options(py, rtol, atol, equal_nan)?;
     let owned = op.owned(args)?;
-    // The reference works on copies: what it does to them is its own affair.
+    // The reference works on copies, so it may change them.
     let copies = owned.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
     let reference = reference.call1(PyTuple::new(py, copies)?)?;
     let (expected, wanted) = values::measured(&reference, "the result of the reference")?;
@@ -246,7 +246,7 @@ pub fn check_op(
     Ok(CheckReport(report))
 }
 
-/// Compares what two callables returned; `workbench.check` is the public door.
+/// Compares the results of two callables; `workbench.check` is the public function.
 #[pyfunction]
 #[pyo3(signature = (actual, expected, rtol, atol, equal_nan, title))]
 pub fn check_results(
@@ -319,8 +319,8 @@ pub fn gradcheck_call(
     }
 }
 
-/// Checks a gradient by finite differences; `Op.gradcheck` is the public door. `pullback(*inputs)` gives the map from
-/// gradients of the outputs to gradients of the inputs.
+/// Checks a gradient by finite differences; `Op.gradcheck` is the public function. `pullback(*inputs)` gives the map from gradients of the
+/// outputs to gradients of the inputs.
 #[pyfunction]
 #[pyo3(signature = (op, args, pullback, eps, atol, rtol, title))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]

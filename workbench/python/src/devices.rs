@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use workbench::back::cuda;
 
-/// Adds a folder of NVIDIA's wheels, a toolkit or a library to the places where NVRTC is looked for.
+/// Adds a folder of NVIDIA's wheels, a toolkit or a library to the places in which NVRTC is searched.
 #[pyfunction]
 pub fn add_search_path(path: PathBuf) {
     cuda::add_search_path(path);

@@ -1,6 +1,6 @@
-//! Rust errors as Python exceptions, in one exhaustive match; and Python exceptions on their way through Rust and back.
+//! Rust errors as Python exceptions, in one exhaustive match; and Python exceptions that pass through Rust and back.
 //!
-//! The exception classes live in `workbench/errors.py`: two of them have two bases, which C-level creation cannot give.
+//! The exception classes are in `workbench/errors.py`: two of them have two bases, which creation in C does not allow.
 
 use std::cell::RefCell;
 
@@ -52,14 +52,14 @@ pub fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_py(py, Error::Argument(message.into()))
 }
 
-/// A user's exception as an error that [`to_py`] turns back into the very exception.
+/// An error for a user's exception, which [`to_py`] turns back into the same exception.
 pub fn from_py(py: Python<'_>, err: PyErr) -> Error {
     let message = err.value(py).to_string();
     PENDING.with(|slot| *slot.borrow_mut() = Some((message.clone(), err)));
     Error::Other(message)
 }
 
-/// The stored exception, if some message on its way through Rust carries its text.
+/// The stored exception, if a message that comes out of Rust contains its text.
 fn take_pending(message: &str) -> Option<PyErr> {
     PENDING.with(|slot| {
         let (text, err) = slot.borrow_mut().take()?;
@@ -98,7 +98,7 @@ fn compile_error<'py>(
     module(py)?.call_method1("make_compile_error", (text, diagnostics(py, diags, sources)?, html))
 }
 
-/// Diagnostics as a list of dicts, which `errors.py` makes objects of.
+/// Diagnostics as a list of dicts, which `errors.py` turns into objects.
 pub fn diagnostics<'py>(py: Python<'py>, diags: &[Diagnostic], sources: &SourceMap) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for diag in diags {

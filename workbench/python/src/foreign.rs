@@ -1,4 +1,4 @@
-//! Python objects that are no values to host code: what that asks of them is asked of Python, on the thread that made the call.
+//! Python objects that host code has no values for: its questions about them go to Python, on the thread that made the call.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -21,16 +21,16 @@ use crate::host::Given;
 use crate::ndarray::View;
 
 thread_local! {
-    /// The exception that Python code raised last for host code, with what host code was told.
+    /// The last exception that Python code raised for host code, with the text that host code was given.
     static RAISED: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
 }
 
-/// Forgets what was raised before.
+/// Forgets an exception that was raised before.
 pub fn forget_raised() {
     RAISED.with(|slot| slot.borrow_mut().take());
 }
 
-/// The exception of Python's own that host code ended with, whose text is `message`.
+/// The Python exception that ended host code, whose text is `message`.
 pub fn take_raised(message: &str) -> Option<PyErr> {
     RAISED.with(|slot| slot.borrow_mut().take()).filter(|(text, _)| text == message).map(|(_, err)| err)
 }
@@ -44,7 +44,7 @@ pub struct Object {
     is_callable: bool,
 }
 
-/// An array whose memory a tensor has, and the object that the caller knows it as.
+/// An array whose memory a tensor uses, and the object that the caller knows it as.
 pub struct Kept {
     pub array: Py<PyAny>,
     pub object: Py<PyAny>,
@@ -98,14 +98,14 @@ impl<'py> Contents<'py> {
 }
 
 impl Object {
-    /// As a value for host code.
+    /// The object as a value for host code.
     pub fn value(object: &Bound<'_, PyAny>) -> Value {
         let thread = std::thread::current().id();
         let is_callable = object.is_callable();
         Value::Foreign(Foreign::new(Object { object: object.clone().unbind(), thread, is_callable }))
     }
 
-    /// The object that a value is.
+    /// The object of a value.
     pub fn of<'py>(py: Python<'py>, foreign: &Foreign) -> Option<Bound<'py, PyAny>> {
         foreign.as_any().downcast_ref::<Object>().map(|object| object.object.bind(py).clone())
     }
@@ -171,7 +171,7 @@ fn told(py: Python<'_>, err: PyErr) -> (Exception, String) {
     (exception, message)
 }
 
-/// A value for Python code, which may keep it when the call is over.
+/// A value for Python code, which may keep it after the call.
 fn given<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Given::kept().object(py, &value.clone().kept())
 }

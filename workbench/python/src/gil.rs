@@ -1,4 +1,4 @@
-//! Attaching to the interpreter where others than pyo3 may have let go of it, and what is made while others may run.
+//! Attaching to the interpreter when code other than pyo3 may have released it, and objects that are made while other threads may run.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -6,8 +6,8 @@ use pyo3::sync::PyOnceLock;
 
 /// Runs `f` with the interpreter attached.
 ///
-/// As [`Python::attach`], which counts on its own how often a thread has attached, and does nothing where it has. When a function of
-/// ours calls Python, that calls torch, and torch lets go of the interpreter to call one of our kernels, that count is wrong.
+/// It is as [`Python::attach`], which counts attachments of a thread on its own and does nothing if there is one. That count is wrong when
+/// a function of ours calls Python, which calls torch, and torch releases the interpreter to call one of our kernels.
 pub fn attach<R>(f: impl FnOnce(Python<'_>) -> R) -> R {
     struct Release(ffi::PyGILState_STATE);
     impl Drop for Release {

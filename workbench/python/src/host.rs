@@ -1,4 +1,4 @@
-//! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind.
+//! Host functions of a text, called with Python's values: arrays go in without a copy, tensors come out as the caller's own kind of array.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
@@ -32,7 +32,7 @@ use crate::torch;
 pub struct ExtensionFunction {
     pub program: Program,
     pub export: Export,
-    /// Others of its name, in the order they were registered: the first whose arguments fit is called.
+    /// Other functions of its name, in the order of their registration: the first whose arguments fit is called.
     pub others: Vec<Export>,
     pub timeout: Option<f64>,
     pub stale: Stale,
@@ -45,13 +45,14 @@ pub struct ExtensionFunction {
 pub struct Given<'py> {
     /// The arrays that were lent, as NumPy arrays; a lender is an index.
     arrays: Vec<Bound<'py, PyAny>>,
-    /// The caller's own objects that those were made of.
+    /// The caller's own objects that these arrays were made of.
     objects: Vec<Bound<'py, PyAny>>,
-    /// For what host code knows as Python objects: tuples stay tuples, and bytes, integers of any size and all other objects are values, too.
+    /// True for host code that handles Python objects: tuples stay tuples, and bytes, integers of any size and all other objects are values,
+    /// too.
     exact: bool,
     /// True if anything that is nothing else is an object.
     any_object: bool,
-    /// Tensors keep their arrays themselves, and so may outlive this.
+    /// True if tensors keep their arrays themselves, and so may outlive this.
     keeps: bool,
     /// The number of containers around the value at hand.
     depth: u32,
@@ -61,31 +62,31 @@ pub struct Given<'py> {
     shapes_only: bool,
 }
 
-/// Most containers in one another.
+/// Limit on nested containers.
 const MAX_DEPTH: u32 = 100;
 
 impl<'py> Given<'py> {
-    /// For a call of which only the shapes of the results are wanted.
+    /// Conversion for a call of which only the shapes of the results are wanted.
     pub fn shapes() -> Self {
         Given { shapes_only: true, ..Given::default() }
     }
 
-    /// For a callable of Python's, which may be given any object.
+    /// Conversion for a callable of Python's, which may be given any object.
     pub fn objects() -> Self {
         Given { any_object: true, ..Given::default() }
     }
 
-    /// For what passes between host code and Python while a call runs.
+    /// Conversion for values that pass between host code and Python during a call.
     pub fn kept() -> Self {
         Given { exact: true, keeps: true, ..Given::default() }
     }
 
-    /// For a call whose gradient is recorded, which outlives it.
+    /// Conversion for a call whose gradient is recorded, which outlives the call.
     pub fn recorded() -> Self {
         Given { keeps: true, ..Given::default() }
     }
 
-    /// A Python object as a value; `at` is what messages call it.
+    /// A Python object as a value; `at` is its name in messages.
     pub fn value(&mut self, object: &Bound<'py, PyAny>, at: &dyn Display) -> PyResult<Value> {
         let py = object.py();
         if object.is_none() {
@@ -100,7 +101,7 @@ impl<'py> Given<'py> {
                 return Err(argument(py, format!("{at} is of {dtype}, which host code does not know")));
             };
             return match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, Fill::Zeros)) {
-                // Its dimensions lie in the order of the strides that it has, where those are dense.
+                // The dimensions are laid out in the order of its strides, if those are dense.
                 Ok(tensor) => Ok(Value::Tensor(match strides {
                     Some(strides) if strides.len() == shape.len() => {
                         let like = tensor.viewed(shape.into(), strides.into(), 0);
@@ -126,7 +127,7 @@ impl<'py> Given<'py> {
         if self.exact && args::is_bool(object) {
             return Ok(Value::Bool(object.is_truthy()?));
         }
-        // A named tuple has more than its elements.
+        // A named tuple has more than its elements, so it stays an object.
         if self.exact && object.is_instance_of::<PyTuple>() && object.hasattr("_fields")? {
             return Ok(foreign::Object::value(object));
         }
@@ -162,11 +163,11 @@ impl<'py> Given<'py> {
         if self.any_object
             && let Ok(number) = object.cast::<PyComplex>()
         {
-            // NumPy's are of a class of their own.
+            // Complex numbers of NumPy's have a class of their own.
             let plain = PyComplex::from_doubles(py, number.real(), number.imag());
             return Ok(foreign::Object::value(&plain));
         }
-        // An array of one number is one, even where Python takes it for an index.
+        // An array of one number is an array, even if Python accepts it as an index.
         let is_array = !object.is_instance_of::<PyInt>() && object.hasattr("__dlpack__")?;
         if let Some(int) = if is_array { None } else { args::integer(object) } {
             return match int?.and_then(|v| i64::try_from(v).ok()) {
@@ -228,7 +229,7 @@ impl<'py> Given<'py> {
             return Err(argument(py, message));
         }
         if !fits {
-            // torch knows no negative strides either, and says so; a copy is what its users are told to make.
+            // torch has no negative strides either, and says so; its users are told to make a copy.
             let message = format!("{at} got an array with negative or odd strides; try np.ascontiguousarray({at})");
             return Err(argument(py, message));
         }
@@ -241,7 +242,7 @@ impl<'py> Given<'py> {
             foreign::Kept::storage(view, bytes, object)
         } else {
             self.arrays.push(view.object().clone());
-            // SAFETY: the array is kept in `arrays` for as long as the call and what it hands back last.
+            // SAFETY: the array is kept in `arrays` for as long as the call and the tensors that it returns.
             unsafe { Storage::lent(view.data(), bytes, view.is_writeable(), lender) }
         };
         let dims = |words: &[npy_intp], by: isize| words.iter().map(|w| (w / by) as i64).collect();
@@ -341,7 +342,7 @@ impl<'py> Given<'py> {
     }
 }
 
-/// Keeps memory for arrays that show it.
+/// Keeps the memory of arrays that are views of it.
 #[pyclass(module = "workbench", frozen)]
 struct Memory {
     _storage: std::sync::Arc<Storage>,
@@ -400,8 +401,8 @@ impl ExtensionFunction {
         (!self.export.doc.is_empty()).then_some(&*self.export.doc)
     }
 
-    /// Calls the function: arrays become tensors that share their memory, tensors come back as the kind of array that came first, or as
-    /// torch's where none came and torch is loaded.
+    /// Calls the function: arrays become tensors that share their memory, tensors come back as the kind of array that was given first, or
+    /// as torch's if none was given and torch is loaded.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
         slf: &Bound<'py, Self>,
@@ -417,7 +418,7 @@ impl ExtensionFunction {
         this.call_any(py, args, kwargs, &mut How::Plain)
     }
 
-    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at.
+    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not read.
     ///
     /// >>> import workbench as wb
     /// >>> m = wb.load_inline("doc_fake", "torch::Tensor stack(torch::Tensor x, int n) { return x.repeat({n, 1}); }")
@@ -433,7 +434,7 @@ impl ExtensionFunction {
         self.call_any(py, args, kwargs, &mut How::Shapes)
     }
 
-    /// Calls the function and records what it does with the arrays of which `wants(array)` is true: its result and the `Recording`.
+    /// Calls the function and records its operations on the arrays for which `wants(array)` is true: its result and the `Recording`.
     #[pyo3(signature = (wants, args, kwargs))]
     fn _record<'py>(
         &self,
@@ -467,9 +468,9 @@ impl ExtensionFunction {
 /// The way in which a function is called.
 enum How<'py> {
     Plain,
-    /// For the shapes of its results alone.
+    /// For the shapes of its results only.
     Shapes,
-    /// With its gradient recorded: of which arrays, and where the record goes.
+    /// With its gradient recorded: the arrays, and the place for the record.
     Recorded(Bound<'py, PyAny>, Option<Box<Recording>>),
 }
 
@@ -480,7 +481,7 @@ fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
     refused || error.value(py).to_string().starts_with(&format!("{}(): argument ", export.name))
 }
 
-/// The keyword arguments of a call that are of parameters behind the first `given`, and the others.
+/// The keyword arguments of a call for parameters after the first `given`, and the others.
 fn split<'py>(
     py: Python<'py>,
     export: &Export,
@@ -617,7 +618,7 @@ impl ExtensionFunction {
         self.run(py, export, values, &given, how)
     }
 
-    /// Waits for other threads to be done with host code that keeps variables, as all C++ code does that holds the GIL.
+    /// Waits until other threads have finished host code that keeps variables, as all C++ code does that holds the GIL.
     ///
     /// # Errors
     /// [`Interrupted`] when it was asked to stop meanwhile.

@@ -1,7 +1,7 @@
-//! The stop button: what a running launch, and a compilation, asks every few milliseconds.
+//! The stop button: the check that a running launch, and a compilation, makes every few milliseconds.
 //!
-//! A launch may hold the GIL (when it is expected to take microseconds) or not; [`Poll`] serves both. It lets other
-//! Python threads run, runs pending signal handlers, and looks at the generation that `workbench.interrupt()` moves.
+//! A launch may hold the GIL (when it is expected to take microseconds) or not; [`Poll`] serves both. It lets other Python threads run,
+//! runs pending signal handlers, and reads the generation that `workbench.interrupt()` increments.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,13 +15,12 @@ use workbench::steps::{Interrupted, interruptible};
 
 use crate::gil;
 
-/// Moved by [`interrupt`]; a launch that began under an older value stops.
+/// Incremented by [`interrupt`]; a launch that began under an older value stops.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
 /// Stops every launch that is running now, in whatever thread; each raises `KeyboardInterrupt` there.
 ///
-/// Shapes and dtypes do not matter; nothing happens when nothing runs. Call it from any thread: a launch polls about
-/// every 5 ms.
+/// Shapes and dtypes do not matter; if nothing runs, nothing happens. Call it from any thread: a launch polls about every 5 ms.
 ///
 /// >>> import workbench as wb
 /// >>> wb.interrupt()
@@ -42,12 +41,12 @@ pub struct Poll {
 }
 
 impl Poll {
-    /// For a launch that starts now, with the GIL or without.
+    /// The poll of a launch that starts now, with the GIL or without.
     pub fn new(holds_gil: bool) -> Self {
         Poll { holds_gil, started: GENERATION.load(Ordering::Relaxed), raised: Mutex::new(None) }
     }
 
-    /// The exception a signal handler raised, which is what the launch should end in.
+    /// The exception that a signal handler raised, which the launch should raise.
     pub fn into_raised(self) -> Option<PyErr> {
         self.raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -75,7 +74,7 @@ impl Interrupt for Poll {
     }
 }
 
-/// Runs what compiles, without the GIL, so that it can be stopped.
+/// Runs a compilation without the GIL, so that it can be stopped.
 ///
 /// # Errors
 /// The exception that a signal handler raised, `KeyboardInterrupt`.

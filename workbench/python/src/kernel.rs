@@ -17,17 +17,17 @@ use crate::output;
 use crate::stale::Stale;
 use crate::tier::TierReport;
 
-/// A launch of fewer threads keeps the GIL: it ends sooner than letting go and taking back would take, and if it does
-/// not, [`Poll`] lets the others run.
+/// A launch of fewer threads keeps the GIL: it usually ends sooner than a release and a lock would take, and if it does not, [`Poll`] lets
+/// other threads run.
 const KEEP_GIL_BELOW: u64 = 4096;
 
 /// A kernel of a compiled text.
 #[pyclass(module = "workbench", frozen)]
 pub struct Kernel {
     pub kernel: runtime::Kernel,
-    /// Seconds, for launches that name none.
+    /// Timeout in seconds, for launches that name none.
     pub timeout: Option<f64>,
-    /// Said once, at the next call.
+    /// The warning that the next call gives once.
     pub stale: Stale,
 }
 
@@ -79,7 +79,7 @@ impl Kernel {
         self.kernel.tier()
     }
 
-    /// The C that the wide tier compiles for blocks of these extents: what becomes of each statement, for 16 threads at a time.
+    /// The C that the wide tier compiles for blocks of these extents: the code of each statement, for 16 threads at a time.
     ///
     /// Raises `ArgumentError` where there is none, with the reason.
     ///
@@ -93,8 +93,9 @@ impl Kernel {
         self.kernel.c_source(block).map_err(|why| argument(py, format!("`{name}` has no wide code: {why}")))
     }
 
-    /// The machine code on the CPU for blocks of these extents, tier by tier: what is made, what makes the rest, why there is no more, and
-    /// which loops run in the processor's widest registers. Lanes are made for the report, which takes some milliseconds.
+    /// The machine code on the CPU for blocks of these extents, tier by tier: the code there is, what makes the rest, the reason why there
+    /// is none faster, and the loops that run in the processor's widest registers. Lanes are made for the report, which takes some
+    /// milliseconds.
     ///
     /// Raises `ArgumentError` for a kernel of a GPU, and for a block that CUDA does not have.
     ///
@@ -139,8 +140,8 @@ impl Kernel {
     /// `timeout` is in seconds, and a launch that has one is waited for.
     ///
     /// A kernel compiled for "cuda" takes arrays of one GPU by their addresses, without copies. `stream` is a handle or a stream of torch's
-    /// or CuPy's; None is the one that the arrays' library uses now. The arrays have to live until the kernel has run, as torch's and
-    /// CuPy's do that are used on that stream; `synchronize` waits, and raises what went wrong. Host arrays take no stream.
+    /// or CuPy's; None is the one that the arrays' library uses now. The arrays must live until the kernel has run, as arrays of torch's
+    /// and CuPy's do that are used on that stream; `synchronize` waits, and raises errors. Host arrays take no stream.
     ///
     /// Raises ArgumentError, KernelFault, KernelTimeout or KeyboardInterrupt.
     ///
@@ -225,7 +226,7 @@ impl Kernel {
     }
 }
 
-/// Arguments on their way past the GIL: the arrays they point into are kept alive by the caller.
+/// Arguments that pass the release of the GIL: the arrays they point into are kept alive by the caller.
 pub struct LentArgs<'a>(pub &'a [runtime::Arg]);
 
 // SAFETY: `Arg` holds plain addresses and numbers; their memory outlives the launch, which blocks the lender.
@@ -240,7 +241,7 @@ impl<'a> LentArgs<'a> {
     }
 }
 
-/// Shows what a launch printed, and raises what it ended in.
+/// Shows the output of a launch, and raises its error.
 pub fn finish(py: Python<'_>, result: runtime::Result<runtime::Report>, poll: Poll) -> PyResult<()> {
     match result {
         Ok(report) => output::write(py, &report.output, report.dropped),
@@ -248,7 +249,7 @@ pub fn finish(py: Python<'_>, result: runtime::Result<runtime::Report>, poll: Po
     }
 }
 
-/// Shows what a launch printed before it failed; the exception to raise.
+/// Shows the output of a launch that failed; gives the exception to raise.
 pub fn failed(py: Python<'_>, error: runtime::Error, poll: Poll) -> PyErr {
     if let runtime::Error::Fault(fault) = &error
         && let Err(err) =
@@ -344,7 +345,7 @@ fn shared(py: Python<'_>, name: &str, bytes: i64) -> PyResult<u32> {
     u32::try_from(bytes).map_err(|_| argument(py, format!("`{name}`: {bytes} bytes of shared memory are out of range")))
 }
 
-/// The stream of a launch. On the CPU there are none.
+/// The stream of a launch. The CPU has none.
 fn stream_of(device: Device, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
     match (stream.filter(|s| !s.is_none()), device) {
         (None, _) => Ok(None),
@@ -353,7 +354,7 @@ fn stream_of(device: Device, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Opti
     }
 }
 
-/// An int or up to three as extents.
+/// Extents from an int or up to three.
 fn dim3(name: &str, what: &str, object: &Bound<'_, PyAny>) -> PyResult<Dim3> {
     let py = object.py();
     let one = |object: &Bound<'_, PyAny>| -> PyResult<u32> {
@@ -402,7 +403,7 @@ pub struct HostFunction {
     pub name: String,
     /// Seconds after which a call ends.
     pub timeout: Option<f64>,
-    /// Said once, at the next call.
+    /// The warning that the next call gives once.
     pub stale: Stale,
 }
 

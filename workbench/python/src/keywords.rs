@@ -33,7 +33,7 @@ impl<'py> Named for Keywords<'_, 'py> {
     }
 }
 
-/// The arguments of a call of `name` in the order of `params`, of which the first `required` have no default; `...` for what is left out.
+/// The arguments of a call of `name` in the order of `params`, of which the first `required` have no default; `...` for those left out.
 #[pyfunction]
 #[pyo3(signature = (name, params, required, args, kwargs))]
 pub fn arrange_arguments<'py>(

@@ -1,8 +1,8 @@
-//! The native half of the Python package `workbench`: compiling, launching, operators; all that must be quick.
+//! The native half of the Python package `workbench`: compiling, launching, operators; everything that must be fast.
 //!
 //! The other half, `py/workbench`, is in Python: exceptions, magics, displays, elementwise kernels.
 //!
-//! The allocator of this crate's own code is mimalloc; Rust programs choose their own.
+//! This crate's own code uses mimalloc as allocator; Rust programs choose their own.
 
 mod args;
 mod bench;
@@ -41,7 +41,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule]
 fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    // Has NumPy's table found while nobody else can fork.
+    // NumPy's table is looked up while no other thread can fork.
     ndarray::View::of(m.as_any());
     workbench::runtime::host::foreign::set_importer(foreign::import);
     tier::look_in_packages(m.py())?;

@@ -26,7 +26,8 @@ use crate::module::Module;
 use crate::recording::{self, Recording};
 use crate::torch;
 
-/// Takes in what a text registers, and tells the Python half of the names. What computes its variables and registers may take so long.
+/// Registers the operators of a text, and tells the Python half their names. The code that computes its variables and registers may take up
+/// to `timeout`.
 pub fn adopt(py: Python<'_>, program: &Program, timeout: Option<Duration>) -> PyResult<()> {
     let poll = Poll::new(true);
     let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
@@ -46,14 +47,14 @@ pub fn library_names(py: Python<'_>, module: &Module) -> PyResult<Vec<String>> {
     library::load(&module.program).map_err(|e| errors::to_py(py, e))
 }
 
-/// Defines an operator by its schema alone; its name.
+/// Defines an operator by its schema alone; gives its name.
 #[pyfunction]
 pub fn define_schema(py: Python<'_>, schema: &str) -> PyResult<String> {
     library::define(schema).map_err(|e| errors::to_py(py, e))
 }
 
-/// Holds what an operator's calls give against what `rule(*specs)` says: a list of dtypes and shapes, or None where it says nothing; `who`
-/// is what messages call it. Without a rule nothing is held.
+/// Checks the results of an operator's calls against `rule(*specs)`: a list of dtypes and shapes, or None if it gives none; `who` is the
+/// rule's name in messages. Without a rule nothing is checked.
 #[pyfunction]
 #[pyo3(signature = (name, rule, who))]
 pub fn set_shape_rule(name: String, rule: Option<Py<PyAny>>, who: String) {
@@ -97,7 +98,7 @@ pub fn set_shape_rule(name: String, rule: Option<Py<PyAny>>, who: String) {
 /// The shapes that a rule gives for some arguments; None: it gives none.
 type Wanted = Option<Arc<Vec<(String, Vec<i64>)>>>;
 
-/// For how many shapes of arguments a rule's word is kept.
+/// The number of shapes of arguments for which a rule's answer is kept.
 const MOST_SHAPES: usize = 256;
 
 fn said(py: Python<'_>, rule: &Bound<'_, PyAny>, given: &[Value]) -> PyResult<Wanted> {
@@ -105,7 +106,7 @@ fn said(py: Python<'_>, rule: &Bound<'_, PyAny>, given: &[Value]) -> PyResult<Wa
     let specs = given.iter().map(|one| shapes.object(py, one)).collect::<PyResult<Vec<_>>>()?;
     match rule.call1(PyTuple::new(py, specs)?) {
         Ok(made) => Ok(made.extract::<Option<Vec<(String, Vec<i64>)>>>()?.map(Arc::new)),
-        // A rule that fails here is for torch alone, as one of sizes that depend on data. A wish to stop is none of its failures.
+        // A rule that fails here serves torch only, as one of sizes that depend on data does. A request to stop is no such failure.
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
         Err(error) => Err(error),
     }
@@ -130,13 +131,13 @@ fn specs_of(value: &Value, out: &mut Vec<(String, Vec<i64>)>) {
     }
 }
 
-/// Takes a schema that follows from a function's type at its word.
+/// Takes an inferred schema as exact.
 #[pyfunction]
 pub fn hold_to_schema(name: &str) {
     library::hold_to_schema(name);
 }
 
-/// Reads a manifest, checked, as dicts and lists; `name` is what messages call it.
+/// Reads and checks a manifest, as dicts and lists; `name` is its name in messages.
 #[pyfunction]
 pub fn read_manifest<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let manifest = Manifest::parse(name, text).map_err(|e| errors::to_py(py, e))?;
@@ -144,7 +145,7 @@ pub fn read_manifest<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<B
     from_toml(py, &value)
 }
 
-/// The text of a manifest: of its operators and of what goes before them, as `read_manifest` gives it.
+/// The text of a manifest: its operators and the keys before them, as `read_manifest` gives them.
 #[pyfunction]
 #[pyo3(signature = (name, table))]
 pub fn write_manifest(py: Python<'_>, name: &str, table: &Bound<'_, PyDict>) -> PyResult<String> {
@@ -201,14 +202,14 @@ pub fn neuron_kernels(py: Python<'_>, shape: &Module) -> PyResult<Vec<String>> {
     library::neuron_kernels(&shape.program).map_err(|e| errors::to_py(py, e))
 }
 
-/// Registers the operators of Neuron's shape functions, whose kernels are in `compute`; their qualified names.
+/// Registers the operators of Neuron's shape functions, whose kernels are in `compute`; gives their qualified names.
 #[pyfunction]
 pub fn load_neuron(py: Python<'_>, shape: &Module, compute: &Module, cores: u32) -> PyResult<Vec<String>> {
     library::load_neuron(&shape.program, &compute.program, cores).map_err(|e| errors::to_py(py, e))
 }
 
-/// Runs a kernel for a descriptor of Gaudi's dialect: inputs with their roles and whether they may be written, types and extents of the
-/// outputs, the bytes of the user's parameters. A list of arrays.
+/// Runs a kernel for a descriptor of Gaudi's dialect: inputs with their roles and true if they may be written, types and extents of the
+/// outputs, the bytes of the user's parameters. Gives a list of arrays.
 #[pyfunction]
 #[pyo3(signature = (module, kernel, inputs, outputs, params=None))]
 pub fn tpc_execute<'py>(
@@ -250,7 +251,7 @@ pub fn tf_operators(py: Python<'_>, module: &Module) -> PyResult<Vec<(String, Ve
     Ok(ops.into_iter().map(|op| (op.name, op.lines)).collect())
 }
 
-/// Calls an operator of TensorFlow's. A list of arrays.
+/// Calls an operator of TensorFlow's. Gives a list of arrays.
 #[pyfunction]
 pub fn tf_execute<'py>(
     py: Python<'py>,
@@ -308,13 +309,13 @@ impl LibraryOp {
         Ok(all)
     }
 
-    /// The schema of the overload meant; of the first, where none is.
+    /// The schema of the chosen overload; of the first, if none is chosen.
     fn schema_of(&self, py: Python<'_>) -> PyResult<Schema> {
         let found = self.overloads(py)?.iter().find_map(|o| o.schema.clone());
         found.ok_or_else(|| argument(py, format!("`{}` has no schema", self.name)))
     }
 
-    /// The overload that takes the arguments, with them bound, and whether CUDA's implementation is preferred.
+    /// The overload that takes the arguments, the arguments bound to it, and true if CUDA's implementation is preferred.
     fn bind<'py>(
         &self,
         py: Python<'py>,
@@ -380,7 +381,7 @@ impl LibraryOp {
         self.name.rsplit("::").next().unwrap_or(&self.name)
     }
 
-    /// The schema; of several overloads, one a line.
+    /// The schema; one per line if there are several overloads.
     #[getter]
     fn schema(&self, py: Python<'_>) -> PyResult<String> {
         let schemas: Vec<String> =
@@ -388,19 +389,19 @@ impl LibraryOp {
         Ok(schemas.join("\n"))
     }
 
-    /// The dispatch keys of the implementations, in the order they were registered; "" is any device's.
+    /// The dispatch keys of the implementations, in the order of their registration; "" is for any device.
     #[getter]
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         Ok(self.overloads(py)?.iter().flat_map(|o| o.implementations.iter().map(|i| i.key.clone())).collect())
     }
 
-    /// The module that `m.set_python_module` names, where it does.
+    /// The module that `m.set_python_module` names, if any.
     #[getter]
     fn python_module(&self, py: Python<'_>) -> PyResult<Option<String>> {
         Ok(self.overloads(py)?.iter().find_map(|o| o.python_module.clone()))
     }
 
-    /// Names of the overloads, as `torch.ops` has them.
+    /// Names of the overloads, as in `torch.ops`.
     ///
     /// >>> import workbench as wb
     /// >>> source = 'TORCH_LIBRARY(doc_names, m) { m.def("scale(Tensor x) -> Tensor"); m.def("scale.by(Tensor x, float s) -> Tensor"); }'
@@ -438,7 +439,7 @@ impl LibraryOp {
         Ok(self.schema_of(py)?.args.into_iter().filter(|a| a.mutated).map(|a| a.name).collect())
     }
 
-    /// For each result the position of the argument that it is; None where it is fresh.
+    /// For each result the position of the argument that it is; None if it is fresh.
     #[getter]
     fn _results(&self, py: Python<'_>) -> PyResult<Vec<Option<usize>>> {
         let schema = self.schema_of(py)?;
@@ -485,8 +486,8 @@ impl LibraryOp {
         PyTuple::new(py, objects)
     }
 
-    /// Calls the operator: arguments by position or by name, as its schema has them. `prefer="cuda"` runs the CUDA implementation where
-    /// there is one for the CPU as well.
+    /// Calls the operator: arguments by position or by name, as in its schema. `prefer="cuda"` runs the CUDA implementation even if there
+    /// is one for the CPU.
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
         slf: &Bound<'py, Self>,
@@ -510,7 +511,7 @@ impl LibraryOp {
         this._direct(py, args, kwargs)
     }
 
-    /// Has every call ask whether a callable serves it, or none.
+    /// Sets if every call asks for a callable that serves it.
     fn _ask_outside(&self, asks: bool) {
         self.has_outside.store(asks, Ordering::Relaxed);
     }
@@ -538,8 +539,8 @@ impl LibraryOp {
         Ok(self.overloads(py)?.iter().any(|overload| overload.has_gradient()))
     }
 
-    /// Calls the operator and records what it does with the arrays of which `wants(array)` is true: its result and the `Recording`, which
-    /// is None where it has no gradient.
+    /// Calls the operator and records its operations on the arrays for which `wants(array)` is true: its result and the `Recording`, which
+    /// is None if it has no gradient.
     #[pyo3(signature = (wants, args, kwargs))]
     fn _record<'py>(
         &self,
@@ -562,8 +563,8 @@ impl LibraryOp {
         Ok((result, made.map(|made| Recording::new(made, inputs))))
     }
 
-    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: the
-    /// implementation runs on tensors that hold nothing, its launches left out.
+    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not read: the
+    /// implementation runs on tensors without data, and its launches are left out.
     #[pyo3(signature = (*args, **kwargs))]
     fn _derived<'py>(
         &self,
@@ -579,7 +580,7 @@ impl LibraryOp {
         given.object(py, &value)
     }
 
-    /// The texts that say what it is, each once, as modules.
+    /// The texts that define and implement it, each once, as modules.
     #[getter]
     fn _modules(&self, py: Python<'_>) -> PyResult<Vec<Module>> {
         let mut programs: Vec<Program> = Vec::new();

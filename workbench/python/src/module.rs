@@ -1,4 +1,4 @@
-//! Compiled texts as Python modules of kernels, and the cache that gives the same text the same code.
+//! Compiled texts as Python modules of kernels, and the cache that gives equal texts the same code.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +26,7 @@ const CACHE_SIZE: usize = 64;
 #[pyclass(module = "workbench", frozen)]
 pub struct Module {
     pub program: Program,
-    /// Seconds, for launches that name none.
+    /// Timeout in seconds, for launches that name none.
     pub timeout: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ impl Module {
             if !name.contains('<') {
                 return Ok(None);
             }
-            // An instance of a template, compiled when it is asked for.
+            // An instance of a template, compiled when it is first used.
             let kernel = match compiling(py, || self.program.kernel(name))? {
                 Ok(kernel) => kernel,
                 Err(Error::Argument(_)) => return Ok(None),
@@ -90,7 +90,7 @@ impl Module {
         names
     }
 
-    /// Host functions: those the text registers, or else all that can be called.
+    /// The host functions: those the text registers, or else all that can be called.
     fn host_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let mut names: Vec<String> = crate::host::exports(py, &self.program)?
             .iter()
@@ -275,7 +275,7 @@ impl Module {
         self.program.arch().map(str::to_owned).map_err(|e| errors::to_py(py, e))
     }
 
-    /// The same code, its launches faulting after `seconds` unless they say otherwise (None: never).
+    /// The same code, with launches that fault after `seconds` unless they say otherwise (None: never).
     ///
     /// >>> import numpy as np, workbench as wb
     /// >>> m = wb.compile("__global__ void spin(volatile int* x) { while (*x == 0) { } }").with_timeout(0.05)
@@ -308,7 +308,7 @@ impl Module {
     }
 }
 
-/// An option's value as Python has it.
+/// An option's value as a Python object.
 fn option_object(py: Python<'_>, value: OptionValue) -> PyResult<Bound<'_, PyAny>> {
     match value {
         OptionValue::Nothing => Ok(py.None().into_bound(py)),
@@ -320,7 +320,7 @@ fn option_object(py: Python<'_>, value: OptionValue) -> PyResult<Bound<'_, PyAny
     }
 }
 
-/// The same, back.
+/// An option's value from a Python object.
 fn option_value(object: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     if object.is_none() {
         return Ok(OptionValue::Nothing);
@@ -343,7 +343,7 @@ fn option_value(object: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     Ok(OptionValue::Other(object.repr()?.to_string()))
 }
 
-/// Everything a compilation depends on: the text and how it is compiled.
+/// Everything that a compilation depends on: the text and the options.
 type Key = (String, CompileOptions);
 
 /// Compiled texts with the time they were last used.
@@ -361,7 +361,7 @@ impl Cache {
         Some(program.clone())
     }
 
-    /// Gives what had to make room.
+    /// Adds a program; gives the one that had to make room.
     fn insert(&mut self, key: Key, program: Program) -> Option<Program> {
         let oldest = self.entries.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| k.clone());
         let oldest = oldest.filter(|_| self.entries.len() >= CACHE_SIZE);
@@ -378,7 +378,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
     f(CACHE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Compiles a text; `workbench.compile` is the public door. Options are those of [`CompileOptions::set`].
+/// Compiles a text; `workbench.compile` is the public function. Options are those of [`CompileOptions::set`].
 #[pyfunction]
 #[pyo3(signature = (source, *, timeout=None, **options))]
 pub fn compile_source(
@@ -399,7 +399,7 @@ pub fn compile_source(
         return Ok(Module { program, timeout });
     }
     let program = compiling(py, || Program::compile(&key.0, &key.1))?.map_err(|e| errors::to_py(py, e))?;
-    // Variables begin anew with every compilation.
+    // Variables start with their initial values in every compilation, so a text that has any is not cached.
     if program.module().globals.iter().all(|g| g.space == Space::ReadOnly)
         && let Some(dropped) = with_cache(|c| c.insert(key, program.clone()))
     {

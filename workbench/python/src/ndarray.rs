@@ -1,4 +1,4 @@
-//! NumPy arrays through their C structure: no borrow tracking, no Python call, a few nanoseconds each.
+//! NumPy arrays through their C structure: no borrow tracking, no Python call, a few nanoseconds per access.
 //!
 //! Layout facts come from NumPy's C API reference, "Array structure" and "Array flags"; they are the same in 1.x and 2.x.
 
@@ -34,7 +34,7 @@ impl<'a, 'py> View<'a, 'py> {
         unsafe { &(*self.object.as_ptr().cast::<PyArrayObject>()).fields }
     }
 
-    /// The element type; `None` for what no kernel parameter can be (complex, object, text, byte-swapped).
+    /// The element type; `None` for one that no kernel parameter can have (complex, object, text, byte-swapped).
     pub fn dtype(&self) -> Option<DType> {
         // SAFETY: every array has a descriptor.
         let descr = unsafe { &(*self.raw().descr).fields };
@@ -92,12 +92,12 @@ impl<'a, 'py> View<'a, 'py> {
         self.shape().iter().map(|&d| d as usize).product()
     }
 
-    /// Row-major without gaps.
+    /// True if it is row-major without gaps.
     pub fn is_contiguous(&self) -> bool {
         self.raw().flags & C_CONTIGUOUS != 0
     }
 
-    /// Every element at a multiple of its alignment.
+    /// True if every element is at a multiple of its alignment.
     pub fn is_aligned(&self) -> bool {
         self.raw().flags & ALIGNED != 0
     }
@@ -170,7 +170,7 @@ pub fn type_num(py: Python<'_>, dtype: DType) -> PyResult<c_int> {
         DType::UInt16 => 4,
         DType::Int32 => 5,
         DType::UInt32 => 6,
-        // `np.int64` is `long` where that has 64 bits.
+        // `np.int64` is `long` where `long` has 64 bits.
         DType::Int64 if LONG_IS_64 => 7,
         DType::Int64 => 9,
         DType::UInt64 if LONG_IS_64 => 8,
@@ -196,8 +196,8 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<(B
     let number = type_num(py, dtype)?;
     let bytes =
         shape.iter().try_fold(dtype.size(), |product, extent| product.checked_mul(*extent)).unwrap_or(usize::MAX);
-    // SAFETY: PyArray_New allocates when given no data; `dims` holds as many entries as said; the result is a new
-    // reference or null with an exception set.
+    // SAFETY: PyArray_New allocates when given no data; `dims` has as many entries as stated; the result is a new reference or null with an
+    // exception set.
     let mut make = || unsafe {
         PY_ARRAY_API.PyArray_New(
             py,

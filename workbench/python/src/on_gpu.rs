@@ -1,4 +1,4 @@
-//! Arrays that lie on a GPU: what objects say of theirs, which GPU and which stream a launch on them goes to.
+//! Arrays that lie on a GPU: the description that objects give of them, and the GPU and the stream of a launch on them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,28 +20,28 @@ pub struct GpuArray<'py> {
     pub object: Bound<'py, PyAny>,
     /// First byte, on the GPU.
     pub ptr: u64,
-    /// The element type by its name; not all are a kernel's.
+    /// The element type by its name; kernels do not have all of them.
     pub dtype_name: String,
     /// Extents.
     pub shape: Vec<usize>,
-    /// In bytes; `None`: row-major without gaps.
+    /// Strides in bytes; `None`: row-major without gaps.
     strides: Option<Vec<isize>>,
     /// True if it may be written.
     pub writable: bool,
-    /// The GPU, where the object or the driver knows it.
+    /// The GPU, if the object or the driver tells it.
     device: Option<u32>,
-    /// The stream that it was made on, where its interface says that.
+    /// The stream that it was made on, if its interface tells it.
     stream: Option<u64>,
 }
 
-/// Pointer, dtype, extents, strides in bytes, whether it is read-only, GPU, stream.
+/// Pointer, dtype, extents, strides in bytes, true if it is read-only, GPU, stream.
 type Described = (u64, String, Vec<usize>, Option<Vec<isize>>, bool, Option<u32>, Option<u64>);
 
 impl<'py> GpuArray<'py> {
     /// The array of an object, as the object describes it; `None` where it has none on a GPU.
     ///
     /// # Errors
-    /// `ArgumentError` for one on a GPU that gives no memory.
+    /// `ArgumentError` for an array on a GPU that does not give its memory.
     pub fn of(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Self>> {
         let said = interop(object.py())?.call_method1("gpu_array", (object, name))?;
         let Some((ptr, dtype_name, shape, strides, read_only, device, stream)) = said.extract::<Option<Described>>()?
@@ -53,7 +53,7 @@ impl<'py> GpuArray<'py> {
         Ok(Some(GpuArray { object, ptr, dtype_name, shape, strides, writable: !read_only, device, stream }))
     }
 
-    /// The element type; `None` for what no kernel parameter can be.
+    /// The element type; `None` for one that no kernel parameter can have.
     pub fn dtype(&self) -> Option<DType> {
         DType::from_name(&self.dtype_name)
     }
@@ -71,7 +71,7 @@ impl<'py> GpuArray<'py> {
         })
     }
 
-    /// Row-major without gaps.
+    /// True if it is row-major without gaps.
     pub fn is_contiguous(&self, size: usize) -> bool {
         let Some(strides) = &self.strides else { return true };
         let mut step = size;
@@ -94,7 +94,7 @@ impl<'py> GpuArray<'py> {
     }
 }
 
-/// A stream that a launch is to go to.
+/// A stream for a launch.
 pub struct Stream {
     handle: u64,
     device: Option<u32>,
@@ -103,10 +103,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream that an object is: a handle, or one of an array library's.
+    /// The stream of an object: a handle, or a stream of an array library's.
     ///
     /// # Errors
-    /// `ArgumentError` for what is none.
+    /// `ArgumentError` for an object that is no stream.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (handle, device) = interop(object.py())?.call_method1("stream_of", (object,))?.extract()?;
         Ok(Stream { handle, device, _object: object.clone().unbind() })
@@ -143,7 +143,7 @@ impl<'py> Places<'py> {
     /// Notes an array in host memory.
     ///
     /// # Errors
-    /// `ArgumentError` naming one that lies on a GPU.
+    /// `ArgumentError` that names an array on a GPU.
     pub fn host(&mut self, py: Python<'py>, name: &str) -> PyResult<()> {
         if let Some(gpu) = self.seen.first() {
             return Err(argument(py, mixed(name, &gpu.name)));
@@ -155,7 +155,7 @@ impl<'py> Places<'py> {
     /// Notes an array on a GPU.
     ///
     /// # Errors
-    /// `ArgumentError` naming one that lies elsewhere.
+    /// `ArgumentError` that names an array elsewhere.
     pub fn gpu(&mut self, name: &str, array: &GpuArray<'py>) -> PyResult<()> {
         let py = array.object.py();
         if let Some(host) = &self.host {
@@ -183,10 +183,10 @@ impl<'py> Places<'py> {
         self.seen.iter().any(|seen| seen.name == name)
     }
 
-    /// An array of host memory as one on the GPU that the others lie on, where it is a single number; `name` is what messages call it.
+    /// An array of host memory, if it is a single number, as an array on the GPU of the others; `name` is its name in messages.
     ///
     /// # Errors
-    /// `ArgumentError` naming one that lies on the GPU, where it is more than a number.
+    /// `ArgumentError` that names an array on the GPU, if this one is more than a number.
     pub fn join(&self, name: &str, host: &Bound<'py, PyAny>, is_number: bool) -> PyResult<GpuArray<'py>> {
         let py = host.py();
         let wrong = || argument(py, mixed(name, self.seen.first().map_or("?", |seen| &seen.name)));
@@ -195,17 +195,17 @@ impl<'py> Places<'py> {
         GpuArray::of(&copy, name)?.ok_or_else(wrong)
     }
 
-    /// A fresh array of the library of the first one, where that one lies.
+    /// A fresh array of the first array's library, on the same GPU.
     ///
     /// # Errors
-    /// `ArgumentError` for a library that makes none; the library's own.
+    /// `ArgumentError` for a library that makes none; the library's own errors.
     pub fn empty(&self, py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<GpuArray<'py>> {
         let none = || argument(py, "the arrays' library made no array on a GPU");
         let first = self.seen.first().ok_or_else(none)?;
         let shape = PyTuple::new(py, shape)?;
         let made = interop(py)?.call_method1("gpu_empty", (&first.object, shape, dtype.name(), self.device()))?;
         let array = GpuArray::of(&made, "out")?.filter(|a| a.is_contiguous(dtype.size())).ok_or_else(none)?;
-        // Fresh: nobody else has seen it, whatever its library says of writing.
+        // The array is fresh: nobody else has it, so it may be written whatever its library says.
         Ok(GpuArray { writable: true, ..array })
     }
 
@@ -243,7 +243,7 @@ impl<'py> Places<'py> {
                 };
                 asked = Some((class, current));
                 let on = current.or(seen.stream).map(named_once);
-                // A library that works on streams it does not tell of may give the memory away as soon as the array is gone.
+                // A library that does not make its stream known may reuse the memory as soon as the array is gone.
                 waits |= on.is_none();
                 own.extend(on);
             }
@@ -282,10 +282,10 @@ impl Held {
     }
 }
 
-/// Waits for the kernels that were queued on arrays of a GPU, and raises what one of them did wrong.
+/// Waits for the kernels that were queued on arrays of a GPU, and raises the error of one of them.
 ///
-/// Launches on such arrays return at once. What went wrong in one is raised here, by a later launch, or at the end of a notebook's cell, as
-/// a KernelFault that names the kernel. Work of other libraries is not waited for. Without such launches it does nothing.
+/// Launches on such arrays return at once. Their errors are raised here, by a later launch, or at the end of a notebook's cell, as a
+/// KernelFault that names the kernel. Work of other libraries is not waited for. Without such launches it does nothing.
 ///
 /// >>> import workbench as wb
 /// >>> wb.synchronize()
@@ -299,10 +299,10 @@ pub fn synchronize(py: Python<'_>) -> PyResult<()> {
     }
 }
 
-/// Has NVRTC looked for in NVIDIA's wheels, once: an operator's text is compiled when it is first called on a GPU.
+/// Searches NVIDIA's wheels for NVRTC, once: an operator's text is compiled when it is first called on a GPU.
 ///
 /// # Errors
-/// Python's, when the package is broken.
+/// Errors of Python's, when the package is broken.
 pub fn find_nvrtc() -> PyResult<()> {
     static FOUND: AtomicBool = AtomicBool::new(false);
     if !FOUND.load(Ordering::Relaxed) {

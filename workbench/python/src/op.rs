@@ -30,11 +30,11 @@ use crate::stale::Stale;
 use crate::torch;
 use crate::values::{self, carried};
 
-/// A call that makes fewer elements keeps the GIL, as small launches do.
+/// A call that makes fewer elements than this keeps the GIL, as small launches do.
 const KEEP_GIL_BELOW: i64 = 4096;
 
 thread_local! {
-    /// The arguments of the calls under way, innermost last: what a shape callable is given.
+    /// The arguments of the running calls, innermost last, for shape callables.
     static CALLS: RefCell<Vec<Py<PyTuple>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -42,14 +42,14 @@ thread_local! {
 #[pyclass(module = "workbench", subclass, frozen)]
 pub struct NativeOp {
     op: ops::Op,
-    /// Makes a namedtuple of several named outputs.
+    /// The class of a namedtuple for several named outputs.
     result_type: Mutex<Option<Py<PyAny>>>,
     stale: Stale,
     /// True if callables of Python's serve some of its calls.
     has_outside: AtomicBool,
 }
 
-/// Text, macros, CUDA's launcher, the CPU's, why there is none, the fake kernel.
+/// Text, macros, CUDA's launcher, the CPU's, the reason why there is none, the fake kernel.
 type LauncherParts = (String, Vec<(String, String)>, String, String, Option<String>, String);
 
 /// Objects of a call in the schema's order.
@@ -83,7 +83,7 @@ impl NativeOp {
         Ok(made)
     }
 
-    /// Gives the name a new meaning.
+    /// Redefines the name.
     #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type))]
     #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
     fn _redefine(
@@ -188,12 +188,12 @@ impl NativeOp {
         }
         match this.by_kernel(py, args, kwargs, None)? {
             Some(result) => Ok(result),
-            // A thread has registered one since.
+            // A thread has registered a callable since.
             None => slf.call_method("_elsewhere", args, kwargs),
         }
     }
 
-    /// Calls a kernel; `NotImplemented` where a callable serves the call by now.
+    /// Calls a kernel; `NotImplemented` if a callable serves the call by now.
     #[pyo3(signature = (*args, **kwargs))]
     fn _by_kernel<'py>(
         &self,
@@ -204,12 +204,12 @@ impl NativeOp {
         Ok(self.by_kernel(py, args, kwargs, None)?.unwrap_or_else(|| py.NotImplemented().into_bound(py)))
     }
 
-    /// Has every call ask whether a callable serves it, or none.
+    /// Sets if every call asks for a callable that serves it.
     fn _ask_outside(&self, asks: bool) {
         self.has_outside.store(asks, Ordering::Relaxed);
     }
 
-    /// Has a callable, by its number, serve calls whose first array is of one of these types, or all.
+    /// Makes a callable, by its number, serve calls whose first array is of one of these types, or all calls.
     fn _register_outside(&self, py: Python<'_>, dtypes: Option<Vec<String>>, number: usize) -> PyResult<()> {
         let known = |name: String| {
             DType::from_name(&name).ok_or_else(|| argument(py, format!("`{name}` is no element type (float32, ...)")))
@@ -219,7 +219,7 @@ impl NativeOp {
         Ok(())
     }
 
-    /// The number of the callable that serves a call, for arguments as `_output_dtypes` has them; None where a kernel does.
+    /// The number of the callable that serves a call, for arguments in the form of `_output_dtypes`; None if a kernel does.
     fn _outside_of(&self, py: Python<'_>, kinds: Vec<Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
         self.op.outside(&self.dtypes_of(py, &kinds)?).map_err(|e| errors::to_py(py, e))
     }
@@ -261,7 +261,7 @@ impl NativeOp {
         Ok(plan.outputs.iter().map(|o| (o.shape.to_vec(), o.dtype.name())).collect())
     }
 
-    /// For each result the position of the argument that it is; None where it is fresh.
+    /// For each result the position of the argument that it is; None if it is fresh.
     #[getter]
     fn _results(&self) -> Vec<Option<usize>> {
         let definition = self.op.definition();
@@ -276,8 +276,8 @@ impl NativeOp {
         self.op.definition().schema.args.iter().filter(|a| a.mutated).map(|a| a.name.clone()).collect()
     }
 
-    /// The shape signature in Python's terms: names of the dims; for each array the position of its argument and its extents (None:
-    /// any); the outputs' extents as one expression over `d`, the dims, and `s`, the any shape; which dims are that shape's size.
+    /// The shape signature in Python's terms: names of the dims; for each array the position of its argument and its extents (None: any);
+    /// the outputs' extents as one expression over `d`, the dims, and `s`, the any shape; the dims that are that shape's size.
     #[getter]
     fn _shape_rule<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let definition = self.op.definition();
@@ -332,7 +332,7 @@ impl NativeOp {
 }
 
 impl NativeOp {
-    /// The device that a call names, and its other keywords; `None` where it names none, or the schema has an argument of that name.
+    /// The device that a call names, and its other keywords; `None` if it names none, or if the schema has an argument of that name.
     fn device_of<'py>(&self, kwargs: &Bound<'py, PyDict>) -> PyResult<Option<(Device, Bound<'py, PyDict>)>> {
         let Some(said) = kwargs.get_item("device")? else { return Ok(None) };
         if self.op.definition().schema.args.iter().any(|a| a.name == "device") {
@@ -351,7 +351,7 @@ impl NativeOp {
         Ok(Some((device, rest)))
     }
 
-    /// Calls a kernel; `None` where a callable serves the call. `device`: where it is to run, if the arrays do not say.
+    /// Calls a kernel; `None` if a callable serves the call. `device` is where it runs, if the arrays do not decide.
     fn by_kernel<'py>(
         &self,
         py: Python<'py>,
@@ -424,7 +424,7 @@ impl NativeOp {
         device: Option<Device>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let schema = &definition.schema;
-        // On the CPU the message about an array on a GPU is the one that helps.
+        // The message about an array on a GPU is the helpful one on the CPU.
         let mut keep = Keep::new(device.unwrap_or(Device::Cuda));
         let mut args: SmallVec<[ArgValue<'_>; 8]> = SmallVec::new();
         for (arg, object) in schema.args.iter().zip(objects) {
@@ -467,7 +467,7 @@ impl NativeOp {
         self.results(py, schema, objects, outputs, on_gpu).map(Some)
     }
 
-    /// Arrays of host memory beside such as lie on a GPU: a single number is copied there, anything more is refused.
+    /// Joins arrays of host memory with arrays on a GPU: a single number is copied there, anything more is refused.
     fn join<'py>(
         &self,
         schema: &Schema,
@@ -529,7 +529,7 @@ impl NativeOp {
         on_gpu: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let first = schema.args.iter().zip(objects).find(|(a, o)| a.is_tensor() && !o.is_none()).map(|(_, o)| o);
-        // On a GPU they are of the caller's kind already.
+        // Results on a GPU are of the caller's kind already.
         let foreign = first.filter(|o| !on_gpu && ndarray::View::of(o).is_none());
         let mut fresh = outputs.into_iter();
         let mut results: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
@@ -559,7 +559,7 @@ impl NativeOp {
         }
     }
 
-    /// Runs `f` with the arguments of this call known to a shape callable.
+    /// Runs `f` while a shape callable can see the arguments of this call.
     pub fn with_arguments<'py, R>(
         &self,
         py: Python<'py>,
@@ -573,7 +573,7 @@ impl NativeOp {
     }
 }
 
-/// Runs `f` with these arguments known to a shape callable.
+/// Runs `f` while a shape callable can see these arguments.
 pub fn with_call<R>(arguments: Py<PyTuple>, f: impl FnOnce() -> R) -> R {
     struct Pop;
     impl Drop for Pop {
@@ -586,7 +586,7 @@ pub fn with_call<R>(arguments: Py<PyTuple>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A planned call on its way past the GIL.
+/// A planned call that passes the release of the GIL.
 struct LentPlan<'a> {
     plan: &'a Plan,
     args: &'a [ArgValue<'a>],
@@ -604,7 +604,7 @@ impl LentPlan<'_> {
     }
 }
 
-/// Extents as an expression of Python's; its `//` and `%` round as ours do.
+/// Extents as a Python expression; its `//` and `%` round as ours do.
 fn in_python(extents: &Extents) -> String {
     fn one(expr: &Expr) -> String {
         let (op, a, b) = match expr {
@@ -659,7 +659,7 @@ fn define(
     ops::Op::define(schema, options).map_err(|e| errors::to_py(py, e))
 }
 
-/// A shape callable: `operators.run_shape` gives it `Spec`s and takes its answer apart.
+/// A shape callable: `operators.run_shape` gives it `Spec`s and reads its answer.
 fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
     Arc::new(move |specs: &[Spec]| {
         gil::attach(|py| {
@@ -708,10 +708,10 @@ pub fn schema_text(py: Python<'_>, schema: &str) -> PyResult<String> {
     Schema::parse(schema).map(|s| s.to_string()).map_err(|e: Error| errors::to_py(py, e))
 }
 
-/// Name, type, default, whether it follows the `*`, whether it is written.
+/// Name, type, default, true if it follows the `*`, true if it is written.
 type ArgumentParts = (String, String, Option<String>, bool, bool);
 
-/// The arguments of a schema: name, type, default, whether they follow the `*`, whether they are written.
+/// The arguments of a schema: name, type, default, true if they follow the `*`, true if they are written.
 #[pyfunction]
 #[pyo3(signature = (schema))]
 pub fn schema_arguments(py: Python<'_>, schema: &str) -> PyResult<Vec<ArgumentParts>> {

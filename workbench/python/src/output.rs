@@ -1,4 +1,4 @@
-//! printf records to `sys.stdout`, so that they appear in the cell, in order with Python's own output.
+//! Writes printf records to `sys.stdout`, so that they appear in the cell, in order with Python's own output.
 
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ pub fn write(py: Python<'_>, records: &[PrintfRecord], dropped: u64) -> PyResult
     Ok(())
 }
 
-/// Emits what host code warned of.
+/// Emits the warnings of host code.
 pub fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
     for text in warnings {
         let text = std::ffi::CString::new(text.replace('\0', " "))?;

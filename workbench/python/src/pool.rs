@@ -1,8 +1,8 @@
-//! Memory of large results, kept when they go: an operator that is called again writes where its last result was, which spares the system a
-//! page to hand out, and to clear, for every 4 KiB.
+//! Memory of large results, kept when the results go: an operator that is called again writes to the memory of its last result, so the
+//! system need not provide and clear a page for every 4 KiB.
 //!
-//! NumPy asks through a memory handler ([`PyDataMem_SetHandler`], NumPy 1.22 on), so results own their memory as any array does. No more
-//! than [`limit`] is kept, and nothing for much longer than [`LONGEST`]. Offering the memory to the system meanwhile (`MADV_FREE`) gains
+//! NumPy asks through a memory handler ([`PyDataMem_SetHandler`], NumPy 1.22 on), so results own their memory as any array does. At most
+//! [`limit`] bytes are kept, and none for much longer than [`LONGEST`]. Offering the memory to the system meanwhile (`MADV_FREE`) gains
 //! nothing (`MEASUREMENTS.md`).
 //!
 //! [`PyDataMem_SetHandler`]: https://numpy.org/doc/stable/reference/c-api/data_memory.html
@@ -18,16 +18,16 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// Arrays from this many bytes on come from here: the C library keeps smaller ones by itself.
+/// Arrays of at least this many bytes get their memory here: the C library keeps smaller ones by itself.
 pub const LEAST: usize = 4 << 20;
 
 /// Sizes are multiples of this, a large page.
 const GRAIN: usize = 2 << 20;
 
-/// A kept block serves what takes all of it but this part.
+/// A kept block serves a request that needs all of it except this part.
 const SLACK: usize = 4;
 
-/// At most so many bytes are kept, unless the machine's memory is small.
+/// The number of bytes that are kept, unless the machine's memory is small.
 const MOST_KEPT: usize = 512 << 20;
 
 /// The part of the machine's memory that may be kept.
@@ -38,7 +38,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
 struct Pool {
-    /// Blocks that nobody uses, and since when, the one that came last at the end.
+    /// Unused blocks, each with the time since it is unused, the latest at the end.
     kept: Vec<(MmapMut, Instant)>,
     /// Blocks of living arrays, by address.
     used: HashMap<usize, MmapMut>,
@@ -81,7 +81,7 @@ impl Pool {
         start
     }
 
-    /// Takes a block back; the oldest ones go where too much is kept.
+    /// Takes a block back; the oldest blocks are freed if too much is kept.
     fn give(&mut self, start: *mut u8) {
         let Some(block) = self.used.remove(&(start as usize)) else { return };
         let now = Instant::now();
@@ -168,7 +168,7 @@ static HANDLER: Handler = Handler {
     free,
 };
 
-/// The name that NumPy asks of a handler's capsule.
+/// The name that NumPy requires of a handler's capsule.
 const CAPSULE: &CStr = c"mem_handler";
 
 /// The offset of `PyDataMem_SetHandler` in NumPy's table of functions.
@@ -202,13 +202,13 @@ fn api(py: Python<'_>) -> PyResult<&'static Api> {
     })
 }
 
-/// Runs `make`, which makes an array, with its memory from here; `make` gives a new reference, or null with an exception set.
+/// Runs `make`, which makes an array, such that its memory comes from here; `make` gives a new reference, or null with an exception set.
 ///
 /// # Errors
-/// The exception; one of NumPy's, where it takes no handlers.
+/// The exception; one of NumPy's, if it takes no handlers.
 pub fn with_pool<'py>(py: Python<'py>, make: impl FnOnce() -> *mut ffi::PyObject) -> PyResult<Bound<'py, PyAny>> {
     let api = api(py)?;
-    // SAFETY: the capsule is a handler's; what was set before is a new reference, and is set again whatever `make` does.
+    // SAFETY: the capsule is a handler's; the earlier handler is a new reference, and is set again whatever `make` does.
     unsafe {
         let before = Bound::from_owned_ptr_or_err(py, (api.set)(api.capsule.as_ptr()))?;
         let made = Bound::from_owned_ptr_or_err(py, make());

@@ -11,7 +11,7 @@ use crate::host::Given;
 use crate::interrupt::Poll;
 use crate::output;
 
-/// A call that is over, and how gradients of its results become gradients of its arguments.
+/// A call that has ended, with the function from gradients of its results to gradients of its arguments.
 #[pyclass(module = "workbench", frozen)]
 pub struct Recording {
     recording: host::Recording,
@@ -52,7 +52,7 @@ impl Recording {
         self.recording.differentiable()
     }
 
-    /// For each array of the result the argument that it is; None where it is another.
+    /// For each array of the result, the argument that it is; None if it is a new array.
     #[getter]
     fn aliases(&self) -> Vec<Option<usize>> {
         self.recording.aliases.clone()
@@ -76,7 +76,7 @@ impl Recording {
         self.recording.is_random
     }
 
-    /// A gradient for each array of the arguments, None for zero, for one of each array of the result and of those that it wrote.
+    /// A gradient for each array of the arguments (None for zero), given one for each array of the result and for each that it wrote.
     fn backward<'py>(&self, py: Python<'py>, grads: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let mut given = Given::recorded();
         let mut values = Vec::with_capacity(grads.len());

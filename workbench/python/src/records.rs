@@ -1,4 +1,4 @@
-//! The elements of an array as a kernel's: numbers by their dtype; structs, complex numbers and 8-bit floats by how they lie in memory.
+//! Element types of arrays for kernels: numbers by their dtype; structs, complex numbers and 8-bit floats by their layout in memory.
 
 use pyo3::prelude::*;
 use workbench::ir::layout::{Member, MemberType, StructLayout};
@@ -11,10 +11,10 @@ use crate::errors::argument;
 use crate::ndarray::View;
 use crate::on_gpu::GpuArray;
 
-/// The element type of an array in host memory as the parameter has it, and the size of an element.
+/// The element type of an array in host memory, in the form that the parameter has it, and the size of an element.
 ///
 /// # Errors
-/// `ArgumentError` that names both, with what to write.
+/// `ArgumentError` that names both, and says what to write.
 pub fn view_element(view: &View<'_, '_>, elem: Option<Elem>, param: &Param) -> PyResult<(DType, usize)> {
     let wanted = elem.map(DType::from);
     if let Some(dtype) = view.dtype().filter(|d| wanted.is_none_or(|w| w == *d)) {
@@ -25,7 +25,7 @@ pub fn view_element(view: &View<'_, '_>, elem: Option<Elem>, param: &Param) -> P
     fitting(py, &view.dtype_name(), layout, elem, param)
 }
 
-/// The same of an array on a GPU, whose elements are known by name alone.
+/// The same for an array on a GPU, whose elements are known by name only.
 ///
 /// # Errors
 /// As [`view_element`].
@@ -43,7 +43,7 @@ pub fn gpu_element(
     fitting(py, &array.dtype_name, layout, elem, param)
 }
 
-/// As what the parameter points at an array of that layout is taken.
+/// The element type and the size with which an array of that layout is passed; an error if it does not fit the parameter's pointee.
 fn fitting(
     py: Python<'_>,
     name: &str,

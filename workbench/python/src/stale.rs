@@ -1,4 +1,4 @@
-//! A handle whose text was edited since, but did not compile: calling it says so once.
+//! A handle whose text has been edited since but did not compile: the next call says so once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +14,13 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// Says `why` at the next call.
+    /// Sets the warning of the next call.
     pub fn mark(&self, why: String) {
         *self.why.lock().unwrap_or_else(PoisonError::into_inner) = why;
         self.marked.store(true, Ordering::Release);
     }
 
-    /// Says nothing: the text is the current one again.
+    /// Clears the warning: the text is the current one again.
     pub fn clear(&self) {
         self.marked.store(false, Ordering::Release);
     }

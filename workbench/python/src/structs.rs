@@ -1,4 +1,4 @@
-//! Python objects as structs by value: members by name or in order, arrays for pointers and accessors.
+//! Structs by value from Python objects: members by name or in order, arrays for pointers and accessors.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -16,7 +16,7 @@ use crate::ndarray::View;
 /// returns.
 ///
 /// # Errors
-/// `ArgumentError` naming the member, what came and what was wanted.
+/// `ArgumentError` naming the member, with what was given and what was expected.
 pub fn structure<'py>(
     keep: &mut Keep<'py>,
     object: &Bound<'py, PyAny>,
@@ -59,7 +59,7 @@ pub fn structure<'py>(
         }
         return Ok(Given::Members(out));
     }
-    // A scalar, or array of no dimensions, of a structured dtype.
+    // A scalar, or array without dimensions, of a structured dtype.
     let array = py.import("numpy")?.call_method1("asarray", (object,))?;
     if array.getattr("dtype")?.getattr("names")?.is_none() || !array.getattr("shape")?.is_empty()? {
         let names: Vec<String> = layout.members.iter().map(|m| format!("\"{}\": ...", m.name)).collect();
@@ -128,7 +128,7 @@ pub fn member_value<'py>(
     }
 }
 
-/// An array for an accessor: as it lies in memory, with its strides.
+/// An array for an accessor, in place, with its strides.
 fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Accessor, path: &str) -> PyResult<Given> {
     let py = object.py();
     if let Some(array) = keep.gpu(object, path)? {
@@ -159,7 +159,7 @@ fn tensor<'py>(keep: &mut Keep<'py>, object: &Bound<'py, PyAny>, accessor: &Acce
     Ok(given)
 }
 
-/// The element type of an array for an accessor, when it is the one wanted.
+/// The element type of an array for an accessor, if it is the expected one.
 fn element(
     py: Python<'_>,
     came: Option<DType>,
@@ -179,7 +179,7 @@ fn backwards(py: Python<'_>, path: &str) -> PyErr {
     argument(py, format!("parameter `{path}` got an array that runs backwards or is not aligned; pass {path}.copy()"))
 }
 
-/// The array at an address, whose strides are in bytes; and whether it may be written.
+/// The array at an address, with its strides in bytes; true if it may be written.
 fn strided(
     py: Python<'_>,
     path: &str,

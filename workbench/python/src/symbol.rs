@@ -71,8 +71,8 @@ impl Symbol {
         Ok(array)
     }
 
-    /// Replaces what it holds, for the launches that begin from now on: an array of its dtype and number of elements, a list of
-    /// numbers, one number where it holds one, or bytes.
+    /// Replaces the contents, for the launches that begin from now on: with an array of its dtype and number of elements, a list of
+    /// numbers, one number if it has one element, or bytes.
     ///
     /// A module for the GPU sets it on every GPU. Raises ArgumentError for anything else.
     ///

@@ -1,4 +1,4 @@
-//! Templates of kernels: `m.scale[grid, block](...)`, where the arguments say which instance is meant.
+//! Templates of kernels: `m.scale[grid, block](...)`, where the arguments decide the instance.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
@@ -20,9 +20,9 @@ use crate::stale::Stale;
 pub struct KernelTemplate {
     pub program: Program,
     pub name: String,
-    /// Seconds, for launches that name none.
+    /// Timeout in seconds, for launches that name none.
     pub timeout: Option<f64>,
-    /// Said once, at the next call.
+    /// The warning that the next call gives once.
     pub stale: Stale,
 }
 
@@ -58,10 +58,10 @@ impl KernelTemplate {
         Module { program: self.program.clone(), timeout: self.timeout }
     }
 
-    /// The instance that these arguments ask for, compiled where it is new: C++'s deduction from the arrays' element types, and from numbers
-    /// where arrays leave something open (a float of Python's is a double, an int an int). Default arguments of the template hold.
+    /// The instance that these arguments ask for, compiled if it is new: by C++'s deduction from the arrays' element types, and from numbers
+    /// where arrays leave a type open (a Python float is a double, an int an int). Default arguments of the template apply.
     ///
-    /// Raises ArgumentError where its arguments do not follow from these, CompileError where the instance does not compile.
+    /// Raises ArgumentError if its template arguments do not follow from these, CompileError if the instance does not compile.
     ///
     /// >>> import numpy as np, workbench as wb
     /// >>> m = wb.compile("template <typename T> __global__ void fill(T* x, T v) { x[threadIdx.x] = v; }")
@@ -78,7 +78,7 @@ impl KernelTemplate {
             template: self.name.clone(),
             args: KernelArgs::InOrder(shapes.iter().map(|known| known.arg(numbers)).collect()),
         };
-        // Numbers of Python's fit any type, as long as arrays say which.
+        // Numbers of Python's fit any type, if arrays decide the type.
         let (typed, loose) = (call(false), call(true));
         let kernel = match compiling(py, || self.program.deduce(&typed))? {
             Err(Error::Argument(_)) if shapes.iter().any(|known| matches!(known, ParamHint::Number(_))) => {
@@ -175,13 +175,13 @@ enum ParamHint {
 }
 
 impl ParamHint {
-    /// `at` is the argument's place, whose parameter has no name until the instance is known.
+    /// The hint of an object; `at` is the argument's position, since its parameter has no name until the instance is known.
     fn of(object: &Bound<'_, PyAny>, at: usize, device: Device) -> PyResult<Self> {
         let py = object.py();
         if object.is_none() || object.is_instance_of::<PyDict>() {
             return Ok(ParamHint::Nothing);
         }
-        // As literals are in C++.
+        // The types are those of C++ literals.
         for (is, scalar) in [
             (object.is_instance_of::<PyBool>(), Scalar::Bool),
             (object.is_instance_of::<PyInt>(), Scalar::I32),
@@ -205,7 +205,7 @@ impl ParamHint {
                 None => Err(argument(py, format!("an array of {} is nothing that C can point at", array.dtype_name))),
             };
         }
-        // Numbers of NumPy's have a dtype and no dimension; so have tensors, which are arrays with memory.
+        // Numbers of NumPy's have a dtype and no dimension; so do 0-d tensors, which are arrays with memory.
         if args::float(object).is_some()
             && let Ok(name) =
                 object.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract::<String>())

@@ -1,4 +1,4 @@
-//! Tiers: which machine code kernels get, and the report of what a kernel has.
+//! Tiers: the machine code that kernels get, and the report on a kernel's code.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -14,18 +14,19 @@ use crate::errors::argument;
 
 /// Chooses the machine code that kernels compiled from now on get on the CPU; returns the choice before.
 ///
-/// `"auto"`, as at the start: code that is there at once, better code a little later, and for kernels that turn out to be hot code that runs
-/// 16 threads side by side, made in the background: `"lanes"` by Workbench (some tens of milliseconds), then `"wide"` by the machine's C compiler,
-/// if it has one, with vectors as wide as the machine's (a few tenths of a second). `"soon"` and `"good"`: only the first, only the second. `"lanes"`
-/// and `"wide"`: the first launch of a kernel with blocks of a shape waits for it; a kernel that has none runs good code, as `kernel.tier` says. All compute the same bits, but for the order in which a
-/// thread's several float atomics are added; after a fault, arrays may hold more in `"lanes"` and `"wide"`. Shapes and dtypes do not matter.
+/// `"auto"`, as at the start: code that is ready at once, better code a little later, and for hot kernels code that runs 16 threads side by side,
+/// made in the background: `"lanes"` by Workbench (some tens of milliseconds), then `"wide"` by the machine's C compiler, if it has one, with vectors
+/// as wide as the machine's (a few tenths of a second). `"soon"` and `"good"`: only the first, only the second. `"lanes"` and `"wide"`: the first
+/// launch of a kernel with blocks of a shape waits for this code; a kernel that cannot have it runs good code, as `kernel.tier` says. All compute the
+/// same bits, except for the order in which a thread's several float atomics are added; after a fault, arrays may hold more in `"lanes"` and
+/// `"wide"`. Shapes and dtypes do not matter.
 ///
-/// A kernel in which threads of a block may have to wait for one another in no order known when it is compiled (warp functions in both branches
-/// of a condition, a loop that waits for another thread of the block) runs each thread on a stack of its own, in every tier; `kernel.tier` is
-/// `"fibers"` then. After `set_tier("fibers")` all kernels do: slow, but no thread keeps another one waiting.
+/// A kernel in which threads of a block may have to wait for one another in an order that is not known at compile time (warp functions in both
+/// branches of a condition, a loop that waits for another thread of the block) runs each thread on a stack of its own, in every tier;
+/// `kernel.tier` is then `"fibers"`. After `set_tier("fibers")` all kernels do so: slow, but no thread keeps another one waiting.
 ///
-/// Raises `ArgumentError` for another name, and for `"wide"` where the machine has no C compiler (`pip install ziglang` brings one) or too
-/// short vectors.
+/// Raises `ArgumentError` for another name, and for `"wide"` if the machine has no C compiler (`pip install ziglang` brings one) or its
+/// vectors are too short.
 ///
 /// >>> import workbench as wb
 /// >>> before = wb.set_tier("good")
@@ -74,8 +75,8 @@ impl TierReport {
         self.0.last
     }
 
-    /// One dict a tier, from `"soon"` to `"wide"`: `tier`; `code` (`"made"`, `"not yet"` or `"none"`); `why` (what makes it, or why there is
-    /// none; else None); `notes`, a list of sentences.
+    /// One dict per tier, from `"soon"` to `"wide"`: `tier`; `code` (`"made"`, `"not yet"` or `"none"`); `why` (what makes it, or the reason
+    /// why there is none; else None); `notes`, a list of sentences.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = PyList::empty(py);
@@ -110,7 +111,7 @@ impl TierReport {
     }
 }
 
-/// Garbage that is freed once nobody can send to it any more.
+/// Garbage whose drop blocks until nobody can send to it any more.
 struct Blocker(Receiver<()>);
 
 impl Drop for Blocker {
@@ -119,7 +120,7 @@ impl Drop for Blocker {
     }
 }
 
-/// While a `with` of it lasts, the thread that makes good code waits: for tests of what others do meanwhile.
+/// A context manager: inside its `with`, the thread that makes good code waits, for tests of what others do meanwhile.
 #[pyclass(module = "workbench", frozen)]
 pub struct HeldMaker(Mutex<Option<Sender<()>>>);
 
@@ -145,13 +146,13 @@ impl HeldMaker {
     }
 }
 
-/// Stops what compiles in the background; Python's `atexit` calls it.
+/// Stops the compilations in the background; Python's `atexit` calls it.
 #[pyfunction]
 pub fn stop_compilers() {
     cpu::stop_compilers();
 }
 
-/// Has a C compiler looked for among Python's packages as well.
+/// Searches Python's packages for a C compiler as well.
 pub fn look_in_packages(py: Python<'_>) -> PyResult<()> {
     let path = py.import("sys")?.getattr("path")?;
     let folders = path.try_iter()?.filter_map(|entry| entry.ok()?.extract::<PathBuf>().ok());

@@ -1,4 +1,4 @@
-//! Python objects as arguments of operators, by the schema; and results on their way back.
+//! Arguments of operators from Python objects, by the schema; and results on their way back.
 
 use numpy::npyffi::npy_intp;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::on_gpu::GpuArray;
 /// The value of an object for a schema argument.
 ///
 /// # Errors
-/// `ArgumentError` naming operator, argument, what came and what was wanted.
+/// `ArgumentError` naming the operator and the argument, with what was given and what was expected.
 pub fn value<'a, 'py: 'a>(
     op: &str,
     arg: &Argument,
@@ -59,7 +59,7 @@ pub fn value<'a, 'py: 'a>(
     }
 }
 
-/// An integer that fits 64 bits; `None` when the object is none.
+/// An integer that fits 64 bits; `None` if the object is no integer.
 fn int(object: &Bound<'_, PyAny>) -> Option<PyResult<i64>> {
     let value = args::integer(object)?;
     Some(value.and_then(|v| {
@@ -77,7 +77,7 @@ fn array<'py>(op: &str, arg: &Argument, object: &Bound<'py, PyAny>, keep: &mut K
         return on_gpu(op, arg, array, keep);
     }
     let what = if arg.mutated { "Tensor, written" } else { "Tensor" };
-    // A NumPy scalar is a 0-d array where it is only read.
+    // A NumPy scalar is read as a 0-d array.
     let converted = args::interop(py)?.call_method1("as_tensor", (object, arg.mutated, &arg.name, what))?;
     keep.objects.push(converted.clone());
     match View::of(&converted) {
@@ -157,7 +157,7 @@ pub fn owned(value: &ArgValue<'_>) -> OwnedArg {
         ArgValue::Array(array) => {
             let shape: Vec<usize> = array.shape.iter().map(|&d| d as usize).collect();
             let mut tensor = Tensor::zeros(array.dtype, &shape);
-            // SAFETY: both hold as many bytes as shape and type say, and the tensor is fresh.
+            // SAFETY: both have the number of bytes given by shape and type, and the tensor is fresh.
             unsafe { std::ptr::copy_nonoverlapping(array.ptr, tensor.as_mut_ptr(), tensor.bytes()) };
             OwnedArg::Tensor(tensor)
         }
@@ -189,7 +189,7 @@ pub fn to_python<'py>(py: Python<'py>, arg: &OwnedArg) -> PyResult<Bound<'py, Py
     })
 }
 
-/// A copy of what NumPy makes of an object.
+/// A copy of the array that NumPy makes of an object.
 pub fn tensor(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Tensor> {
     let py = object.py();
     let array = args::interop(py)?.call_method1("as_result", (object, what))?;
@@ -203,7 +203,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Tensor> {
     made.ok_or_else(|| argument(py, format!("{what} is no array that can be compared")))
 }
 
-/// The results of a callable, as tensors with the precision each had before: each of a tuple or list, or the only one.
+/// The results of a callable as tensors, with the precision that each had before: the elements of a tuple or list, or the only result.
 pub fn measured(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<Tensor>, Vec<Precision>)> {
     let interop = args::interop(object.py())?;
     let one = |object: Bound<'_, PyAny>| -> PyResult<(Tensor, Precision)> {
@@ -226,7 +226,7 @@ pub fn measured(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<Tensor>,
     Ok(made.into_iter().unzip())
 }
 
-/// A result of Python code as a result of Rust's.
+/// A result of Python code as a Rust result.
 pub fn carried<T>(py: Python<'_>, result: PyResult<T>) -> Result<T, Error> {
     result.map_err(|e| from_py(py, e))
 }

@@ -1,5 +1,7 @@
-//! `cargo xtask bench`: the Rust benchmarks, then the Python call path, then kernels on the CPU beside hand-tuned C++ and whatever else is
-//! installed, all in release; `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench inline`: whole inline extensions beside torch; `cargo xtask bench torch`: calls through `torch.ops` beside torch's own operators; `cargo xtask bench gpu`: kernels on a GPU beside torch and nvcc.
+//! `cargo xtask bench`: the Rust benchmarks, then the Python call path, then kernels on the CPU against hand-tuned C++ and other installed compilers,
+//! all in release. `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench inline`: whole inline extensions against torch;
+//! `cargo xtask bench torch`: calls through `torch.ops` against torch's own operators; `cargo xtask bench gpu`: kernels on a GPU against torch and
+//! nvcc.
 
 use std::process::Command;
 
@@ -28,7 +30,7 @@ fn all() -> Result<(), String> {
     cpu(&[])
 }
 
-/// Kernels beside hand-tuned C++, the report of which is kept as JSON and SVG; with `--checks` what checking costs, kept as JSON.
+/// Runs kernels against hand-tuned C++ and keeps the report as JSON and SVG; with `--checks` the cost of the checks, kept as JSON.
 fn cpu(options: &[String]) -> Result<(), String> {
     let env = Environment::prepare(true)?;
     let kept = root().join("target/bench");

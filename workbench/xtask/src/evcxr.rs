@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{root, step};
 
-/// 0.22.0 is the newest that works with the pinned toolchain, and only with its own lock file.
+/// The newest version that works with the pinned toolchain, and only with its own lock file.
 const VERSION: &str = "0.22.0";
 
 /// The commands that evcxr runs at the start of every notebook: compiled dependencies are kept (in MiB), so that a new notebook does not
@@ -30,7 +30,7 @@ impl Kernel {
                     .arg(&kernel.dir)
                     .env("CARGO_TARGET_DIR", kernel.dir.join("build")),
             )?;
-            // The build folder of the installation is half a gigabyte nobody needs again.
+            // The build folder of the installation takes half a gigabyte and is not needed again.
             let _ = std::fs::remove_dir_all(kernel.dir.join("build"));
         }
         write(&kernel.config().join("init.evcxr"), INIT)?;

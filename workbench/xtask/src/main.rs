@@ -1,6 +1,6 @@
-//! `cargo xtask`: what a person runs. `lab` opens a notebook, `test` runs every test, `check` runs format and lints,
-//! `bench` measures, `kernels` checks the operators that ship, `ulp` finds the largest errors of the math functions,
-//! `pictures` draws those of the README, `structure` shows who names whom.
+//! `cargo xtask`: the commands for developers. `lab` opens a notebook, `test` runs every test, `check` runs format and lints, `bench`
+//! measures, `kernels` checks the operators that ship, `ulp` finds the largest errors of the math functions, `pictures` draws those of the
+//! README, `structure` shows the imports between files.
 
 mod bench;
 mod evcxr;
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
 
 /// The repository's root.
 fn root() -> PathBuf {
-    // The checkout that cargo runs this in: what was built in another one that shares the build folder says another.
+    // The checkout that cargo runs this in: a binary that was built in another checkout with the same build folder holds another path.
     let run_in = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let here = run_in.as_deref().unwrap_or(Path::new(env!("CARGO_MANIFEST_DIR")));
     here.ancestors().nth(2).unwrap_or(here).to_owned()

@@ -1,4 +1,4 @@
-//! The Python side: an interpreter, a virtual environment under `.lab/`, the wheel built and installed.
+//! The Python side: an interpreter, a virtual environment under `.lab/`, and the wheel, built and installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ const TEST_PACKAGES: &[&str] = &[
 const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ml_dtypes>=0.3", "ninja", "setuptools"];
 
 impl Environment {
-    /// An environment with torch, and without the package: kept apart, it takes gigabytes.
+    /// An environment with torch, and without the package. It is separate because it takes gigabytes.
     pub fn of_torch() -> Result<Self, String> {
         let env = Environment { dir: root().join(".lab").join("torch") };
         env.make(".lab/torch")?;
@@ -81,7 +81,7 @@ impl Environment {
         Ok(env)
     }
 
-    /// The environment with what other projects provide, as it is or brought up to date.
+    /// The environment with the packages of other projects, as it is or brought up to date.
     pub fn without_package(tests: bool) -> Result<Self, String> {
         let dir = root().join(".lab").join("venv");
         let env = Environment { dir };

@@ -1,4 +1,4 @@
-//! Long steps with their progress: what runs, what it says when it fails, how long it took.
+//! Long steps with their progress: the command that runs, its message when it fails, and its time.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ pub fn show(title: &str, command: &mut Command) -> Result<(), String> {
 
 /// Runs tests with their output shown; a failure names the tests that failed, which are the lines that `is_failure` picks.
 ///
-/// A log that is cut in its middle still says what failed.
+/// The names come last, so that a log with its middle cut out still has them.
 pub fn tests(title: &str, command: &mut Command, is_failure: fn(&str) -> bool) -> Result<(), String> {
     println!("==> {title}");
     let start = Instant::now();
@@ -57,17 +57,17 @@ pub fn tests(title: &str, command: &mut Command, is_failure: fn(&str) -> bool) -
     Err(format!("{title} failed ({status}): {}{}", describe(command), named.concat()))
 }
 
-/// The lines of pytest's summary that name what failed.
+/// True for a line of pytest's summary that names a failed test.
 pub fn is_failure_of_pytest(line: &str) -> bool {
     line.starts_with("FAILED ") || line.starts_with("ERROR ")
 }
 
-/// The lines by which Rust's tests name what failed.
+/// True for a line by which Rust's tests name a failed test.
 pub fn is_failure_of_rust(line: &str) -> bool {
     line.starts_with("test ") && line.ends_with("... FAILED")
 }
 
-/// Runs a command and returns what it prints.
+/// Runs a command and returns its output.
 pub fn read(command: &mut Command) -> Result<String, String> {
     let output = command
         .stdin(Stdio::null())

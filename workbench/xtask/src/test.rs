@@ -9,13 +9,13 @@ use crate::{root, step};
 
 const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
 
-/// Everything there is is tested; the Python package is built without.
+/// The features under test: all of them; the Python package is built without.
 const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
 
 /// The options by which pytest shares tests among processes: an idle process takes tests from the one with most left.
 const SIDE_BY_SIDE: [&str; 6] = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"];
 
-/// The part that is run only when it is asked for: it downloads gigabytes.
+/// The part that runs only when asked for: it downloads gigabytes.
 const TORCH: &str = "torch";
 
 /// Runs every part asked for and prints what ran; the first failure does not stop the rest.
@@ -59,7 +59,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     };
 
     part("rust", &mut || {
-        // NVRTC, which the tests of builtin functions ask for the types CUDA gives them, is a package of the environment.
+        // The tests of builtin functions ask NVRTC for CUDA's types, and NVRTC is a package of the environment.
         Environment::without_package(true)?;
         let cargo = |title: &str, args: &[&str]| {
             let mut cargo = Command::new("cargo");
@@ -179,7 +179,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("\n{}", failed.join("\n"))) }
 }
 
-/// Format and lints, as errors.
+/// Runs format and lints, with warnings as errors.
 pub fn check(args: &[String]) -> Result<(), String> {
     if let Some(arg) = args.first() {
         return Err(format!("cargo xtask check has no option `{arg}`"));

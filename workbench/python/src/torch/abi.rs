@@ -1,7 +1,7 @@
 //! torch's stable C interface, looked up in the libraries that Python has already loaded.
 //!
-//! Declarations follow `torch/csrc/inductor/aoti_torch/c/shim.h` and `torch/csrc/stable/c/shim.h` of torch 2.10, the first whose boxed
-//! kernels state the version they were built for; what they say of later versions is looked up and may be missing.
+//! Declarations follow `torch/csrc/inductor/aoti_torch/c/shim.h` and `torch/csrc/stable/c/shim.h` of torch 2.10, the first version whose
+//! boxed kernels state the version they were built for; functions of later versions are looked up and may be missing.
 
 use std::ffi::{CString, c_char, c_void};
 use std::path::Path;
@@ -13,13 +13,13 @@ use workbench::runtime::DType;
 /// The version whose conversions our boxed kernels follow: 2.10, as `TORCH_ABI_VERSION` writes it.
 pub const VERSION: u64 = 2 << 56 | 10 << 48;
 
-/// A value on the stack of a boxed kernel: a number, or the handle of what does not fit.
+/// A value on the stack of a boxed kernel: a number, or a handle of a value that does not fit.
 pub type StableIValue = u64;
 
-/// A kernel as the dispatcher calls it: the stack, how many arguments, how many results.
+/// A kernel as the dispatcher calls it: the stack, the number of arguments, the number of results.
 pub type BoxedKernel = unsafe extern "C-unwind" fn(*mut StableIValue, u64, u64);
 
-/// `dlopen` of what is loaded already, and of nothing else.
+/// Makes `dlopen` find only libraries that are loaded already.
 #[cfg(target_os = "linux")]
 const RTLD_NOLOAD: i32 = 4;
 #[cfg(not(target_os = "linux"))]
@@ -35,7 +35,7 @@ macro_rules! functions {
         impl Functions {
             fn load(library: &Library) -> Result<Self, String> {
                 Ok(Functions {
-                    // SAFETY: the types are the declarations'.
+                    // SAFETY: the types are those of the declarations.
                     $($name: *unsafe { library.get::<unsafe extern "C" fn($($arg),*) -> $ret>($symbol) }
                         .map_err(|_| missing($symbol))?,)*
                 })
@@ -66,9 +66,9 @@ pub type FromBlob = unsafe extern "C" fn(
 pub struct Abi {
     /// The functions of every version.
     pub f: Functions,
-    /// Gives back what holds the value of an optional: a function of its own from 2.13 on, C++'s `delete` before.
+    /// Frees the memory that holds the value of an optional: a function of its own from 2.13 on, C++'s `delete` before.
     pub delete_optional: unsafe extern "C" fn(*mut StableIValue),
-    /// Makes what holds the value of an optional.
+    /// Allocates the memory that holds the value of an optional.
     new_optional: Option<unsafe extern "C" fn(*mut *mut StableIValue) -> i32>,
     /// C++'s `new`.
     new_bytes: unsafe extern "C" fn(usize) -> *mut c_void,
@@ -126,7 +126,7 @@ fn missing(symbol: &[u8]) -> String {
     format!("this torch has no `{}`; from 2.10 on it has", String::from_utf8_lossy(symbol))
 }
 
-/// The interface of the torch that lies in a folder, which has to be loaded.
+/// The interface of the torch in a folder, which must be loaded.
 ///
 /// # Errors
 /// One sentence: torch is not loaded from there, or is older than 2.10.
@@ -163,7 +163,7 @@ impl Abi {
             }
         }
         let fail = b"_ZN3c106detail14torchCheckFailEPKcS2_jS2_";
-        // SAFETY: the types are the declarations'; C++'s `new` and `delete` are in its run-time library.
+        // SAFETY: the types are those of the declarations; C++'s `new` and `delete` are in its run-time library.
         unsafe {
             let delete_optional = match library.get(b"torch_delete_stable_ivalue") {
                 Ok(found) => *found,
@@ -191,7 +191,7 @@ impl Abi {
         self.dtypes.iter().find(|(_, known)| *known == dtype).map(|(number, _)| *number)
     }
 
-    /// The element type of torch's number; `None`: one that kernels do not have.
+    /// The element type of torch's number; `None` for one that kernels do not have.
     pub fn dtype_of(&self, number: i32) -> Option<DType> {
         self.dtypes.iter().find(|(known, _)| *known == number).map(|(_, dtype)| *dtype)
     }
@@ -199,7 +199,7 @@ impl Abi {
     /// A value inside an optional.
     pub fn optional(&self, value: StableIValue) -> StableIValue {
         let mut place: *mut StableIValue = std::ptr::null_mut();
-        // SAFETY: 8 bytes that torch gives back as it made them: both come from the same side.
+        // SAFETY: 8 bytes that torch frees as it allocated them: both functions come from the same side.
         unsafe {
             match self.new_optional {
                 Some(make) if make(&raw mut place) == 0 => {}
@@ -220,7 +220,7 @@ impl Abi {
     }
 }
 
-/// A C text of any text: bytes of zero are left out.
+/// A text as a C text: zero bytes are left out.
 pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
 }

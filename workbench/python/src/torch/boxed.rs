@@ -1,4 +1,4 @@
-//! Boxed kernels: a call of torch's dispatcher, from its stack to an operator and back. No Python, unless the operator asks for some.
+//! Boxed kernels: a call of torch's dispatcher, from its stack to an operator and back. No Python runs, unless the operator needs some.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
@@ -39,7 +39,7 @@ pub struct Registered {
     pub target: Target,
     /// Its name, for torch.
     pub title: CString,
-    /// The schema that torch has: the stack follows it, whatever the operator's is by now.
+    /// The schema that torch has: the stack follows it, even if the operator has another schema by now.
     pub schema: RwLock<Arc<Schema>>,
     /// The number of calls that run now.
     pub inside: AtomicU32,
@@ -74,9 +74,9 @@ impl Drop for Inside {
 type Stack = SmallVec<[Taken; 8]>;
 
 thread_local! {
-    /// The text of what went wrong last, for as long as torch copies it.
+    /// The text of the last error, for as long as torch copies it.
     static TEXT: RefCell<CString> = RefCell::default();
-    /// The exception itself, for who calls through us.
+    /// The exception itself, for callers that come through a handle of ours.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
     /// The operators whose calls this thread is in, innermost last.
     static CALLS: RefCell<Vec<*const Registered>> = const { RefCell::new(Vec::new()) };
@@ -95,7 +95,7 @@ pub unsafe extern "C-unwind" fn boxed(
     registered: *const Registered,
 ) {
     let Some(abi) = abi::get() else { return };
-    // SAFETY: registered operators stay.
+    // SAFETY: registered operators are never freed.
     let registered: &'static Registered = unsafe { &*registered };
     let made = catch_unwind(AssertUnwindSafe(|| {
         let _inside = Inside::enter(registered);
@@ -119,7 +119,7 @@ impl Registered {
     fn call(&self, abi: &'static Abi, stack: &mut [StableIValue], arguments: usize) -> std::result::Result<(), String> {
         let poll = Poll::new(false);
         let schema = self.schema.read().unwrap_or_else(PoisonError::into_inner).clone();
-        // A stack that does not follow the schema is nothing to touch.
+        // A stack that does not follow the schema is not touched.
         let fits = schema.args.len() == arguments;
         let taken = if fits { taken(abi, &schema, stack, arguments) } else { Stack::new() };
         let called = match &self.target {
@@ -138,7 +138,7 @@ impl Registered {
     }
 }
 
-/// Shows what a call printed and warned of.
+/// Shows the output and the warnings of a call.
 fn show(py: Python<'_>, report: &Report) -> PyResult<()> {
     output::write(py, &report.output, report.dropped)?;
     for text in &report.warnings {
@@ -147,14 +147,14 @@ fn show(py: Python<'_>, report: &Report) -> PyResult<()> {
     Ok(())
 }
 
-/// Keeps an exception for who called through us; its text, for torch. What is no error but a wish to stop comes again when control
-/// is back in Python.
+/// Keeps an exception for a caller that came through a handle of ours; gives its text, for torch. A request to stop is raised again when
+/// control is back in Python.
 fn remember(error: impl FnOnce(Python<'_>) -> PyErr) -> String {
     gil::attach(|py| {
         let error = error(py);
         let mut text = error.value(py).to_string();
         if text.is_empty() {
-            // `KeyboardInterrupt` says nothing of itself.
+            // `KeyboardInterrupt` has no text of its own.
             text = error.get_type(py).name().map_or_else(|_| "interrupted".to_owned(), |name| name.to_string());
         }
         if TAKEN.get() {
@@ -167,7 +167,7 @@ fn remember(error: impl FnOnce(Python<'_>) -> PyErr) -> String {
     })
 }
 
-/// Calls an operator of `torch.ops`; an exception of ours is raised as what it is rather than as torch's `RuntimeError`.
+/// Calls an operator of `torch.ops`; an exception of ours is raised itself, rather than torch's `RuntimeError`.
 #[pyfunction]
 #[pyo3(signature = (operator, args, kwargs))]
 pub fn torch_call<'py>(
@@ -182,7 +182,7 @@ pub fn torch_call<'py>(
     match (result, RAISED.take()) {
         (Err(theirs), Some(ours)) => {
             let py = operator.py();
-            // Something else may have gone wrong since.
+            // The error may be another one by now.
             let (said, text) = (theirs.value(py).to_string(), ours.value(py).to_string());
             let same =
                 if text.is_empty() { ours.get_type(py).name()?.to_string() == said } else { said.contains(&text) };
@@ -220,7 +220,7 @@ fn scalar<'a>(kind: &Kind, word: StableIValue) -> Option<ArgValue<'a>> {
     }
 }
 
-/// A definition that may be the last of its kind, when its name got another meanwhile: its callables are Python's to drop.
+/// A definition that may be the last reference, if its name got another definition meanwhile: its callables must be dropped with Python.
 struct Last(ManuallyDrop<Arc<Definition>>);
 
 impl Drop for Last {
@@ -316,7 +316,7 @@ fn call_op(
     Ok(report)
 }
 
-/// A plan whose shapes a callable of Python's gives.
+/// A plan with shapes from a callable of Python's.
 fn planned(op: &ops::Op, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<ops::Plan>> {
     gil::attach(|py| {
         let objects = || -> PyResult<Bound<'_, PyTuple>> {
@@ -379,7 +379,7 @@ fn call_library(
     if given.len() != schema.returns.len() {
         return Err(fail(format!("it gave {} results, and its schema says {}", given.len(), schema.returns.len())));
     }
-    // All of them first: a stack that holds some results and some arguments is nobody's to clean up.
+    // All results are made first: nobody could clean up a stack with some results and some arguments.
     let mut results: SmallVec<[StableIValue; 4]> = SmallVec::new();
     for (value, ret) in given.iter().zip(&schema.returns) {
         results.push(lent.result(abi, value, &ret.kind).map_err(fail)?);

@@ -1,7 +1,7 @@
-//! Calls whose tensors lie on a GPU: which one, and the stream that torch uses there now.
+//! Calls whose tensors lie on a GPU: the GPU, and the stream that torch uses there now.
 //!
-//! Outputs are torch's by its own allocator, on the stream that torch uses then, which a function of `libtorch_cuda.so` says; Python hands
-//! over its address. Of host functions the boxed kernel says that they run on the CPU.
+//! Outputs come from torch's own allocator, on torch's current stream, which a function of `libtorch_cuda.so` gives; Python hands over the
+//! address of that function. Host functions run on the CPU, and the boxed kernel says so.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +13,14 @@ use super::tensor::Handle;
 use super::value::Taken;
 use crate::on_gpu;
 
-/// The function of torch's that gives its current stream on a GPU, by its address; 0: none is known.
+/// The address of torch's function that gives its current stream on a GPU; 0: not known.
 static CURRENT: AtomicUsize = AtomicUsize::new(0);
 
 /// `aoti_torch_get_current_cuda_stream`: the GPU's index, the stream's handle.
 type CurrentStream = unsafe extern "C" fn(i32, *mut *mut c_void) -> i32;
 
-/// Tells of the function that gives torch's current stream: it is in a library of its own, which a torch without CUDA does not have.
+/// Sets the address of the function that gives torch's current stream: it is in a library of its own, which a torch without CUDA does not
+/// have.
 #[pyfunction]
 pub fn torch_streams(address: usize) {
     CURRENT.store(address, Ordering::Relaxed);
@@ -28,7 +29,7 @@ pub fn torch_streams(address: usize) {
 /// The stream that torch uses on a GPU now.
 ///
 /// # Errors
-/// One sentence: torch cannot say.
+/// One sentence, if torch cannot tell.
 pub fn current_stream(gpu: u32) -> Result<u64, String> {
     let address = CURRENT.load(Ordering::Relaxed);
     if address == 0 {
@@ -40,7 +41,7 @@ pub fn current_stream(gpu: u32) -> Result<u64, String> {
     if code == 0 { Ok(stream as u64) } else { Err(format!("torch does not say which stream it uses on cuda:{gpu}")) }
 }
 
-/// The GPU that the tensors of a call lie on; `None`: they lie in host memory.
+/// The GPU that the tensors of a call lie on; `None` if they lie in host memory.
 ///
 /// # Errors
 /// One sentence, naming tensors of two GPUs.
@@ -60,16 +61,16 @@ pub fn of(schema: &Schema, taken: &[Taken]) -> Result<Option<u32>, String> {
         }
     }
     if found.is_some() {
-        // A text is compiled when it is first called there.
+        // The text is compiled when it is first called on a GPU.
         on_gpu::find_nvrtc().map_err(|error| error.to_string())?;
     }
     Ok(found.map(|(gpu, _)| gpu))
 }
 
-/// A tensor of host memory beside such as lie on a GPU, on that GPU: a number may be the host's, as torch has it.
+/// A tensor of host memory, brought to the GPU of the others: a number may be the host's, as in torch.
 ///
 /// # Errors
-/// One sentence: it is more than a number.
+/// One sentence, if it is more than a number.
 pub fn join(tensor: &Handle, name: &str, written: bool, gpu: u32) -> Result<Handle, String> {
     let dtype = super::value::known(tensor, name, true)?;
     if written || !tensor.sizes().is_empty() || !tensor.is_on_cpu() {

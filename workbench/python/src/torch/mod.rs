@@ -1,21 +1,21 @@
-//! Operators in torch's dispatcher, as boxed kernels in Rust: through torch's stable C interface, looked up at run time in the
-//! libraries that are loaded. Nothing is built, and a call runs no Python.
+//! Operators in torch's dispatcher, as boxed kernels in Rust, through torch's stable C interface, which is looked up at run time in the
+//! loaded libraries. Nothing is built, and a call runs no Python.
 //!
 //! The Python half (`_torch_ops.py`) defines schemas, shapes without data and gradients; this half implements them for the CPU
 //! and for GPUs.
 //!
 //! # Definitions
 //! Every operator is in `torch.ops` at once, or once torch is imported (`torch_side.py` waits for that without importing it). Calls of
-//! handles with torch's tensors go the same way, so gradients, tracing and tensors without data are torch's business. The trampoline calls
-//! a name: a cell that is run again with the same schema changes nothing in torch but the gradient; another schema is another definition.
+//! handles with torch's tensors go the same way, so torch takes care of gradients, tracing and tensors without data. The trampoline calls a
+//! name: a cell that is run again with the same schema changes nothing in torch but the gradient; another schema is another definition.
 //!
-//! A stack follows the schema that torch has, which the trampoline keeps; where the operator's is another by now, the call is refused. A
-//! schema changes when no call is inside, and calls that come meanwhile wait: torch looks at it once more on the way out, and its own
-//! objects in `torch.ops` point at memory that goes with it. Objects that somebody may hold are given the new operator in place.
+//! A stack follows the schema that torch has, which the trampoline keeps; if the operator has another schema by now, the call is refused. A
+//! schema changes when no call is running, and calls that come meanwhile wait: torch looks at the schema once more on the way out, and its
+//! own objects in `torch.ops` point at memory that is freed with it. Objects that others may hold are given the new operator in place.
 //!
 //! # Failures
-//! A boxed kernel is told neither whom it is called for nor how to fail. Failures are raised by torch's own function from a frame that owns
-//! nothing; the exception itself is kept for callers that come through a handle, which get it instead of torch's `RuntimeError`.
+//! A boxed kernel is told neither its operator nor how to fail. Errors are raised by torch's own function from a frame that owns nothing;
+//! the exception itself is kept for callers that come through a handle, which get it instead of torch's `RuntimeError`.
 //!
 //! # Autograd
 //! Arguments that an operator writes count as changed for autograd, by a kernel for `ADInplaceOrView`. An operator that computes a gradient
@@ -24,9 +24,9 @@
 //! another thread is about to call it. If there is no gradient by then, backward says so.
 //!
 //! # Dispatch keys
-//! The boxed kernel serves CPU and CUDA. `Scalar` and complex arguments do not pass through boxed kernels: such operators have kernels in
-//! Python. Schemas without a tensor of their own are registered for `CompositeExplicitAutograd` as well, or a call without tensors would
-//! find no kernel.
+//! The boxed kernel serves CPU and CUDA. `Scalar` and complex arguments do not pass through boxed kernels: operators with them have kernels
+//! in Python. Schemas without a tensor of their own are registered for `CompositeExplicitAutograd` as well, because a call without tensors
+//! would find no kernel.
 
 mod abi;
 mod boxed;
@@ -56,7 +56,7 @@ pub use self::gpu::torch_streams;
 
 static TENSOR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// Tells of the class `torch.Tensor`, once torch is there.
+/// Sets the class `torch.Tensor`, once torch is imported.
 #[pyfunction]
 pub fn torch_is_here(tensor: &Bound<'_, PyType>) {
     let _ = TENSOR.set(tensor.py(), tensor.clone().unbind());
@@ -83,10 +83,10 @@ pub fn requires_grad(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict
     static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = args.py();
     if TENSOR.get(py).is_none() {
-        // No operator has brought torch here; somebody may have imported it.
+        // No operator has imported torch here, but the user may have.
         static MODULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let modules = crate::gil::once(py, &MODULES, || Ok(py.import("sys")?.getattr("modules")?.unbind()))?;
-        // An exception at each call where torch is not there would take a fifth of a short call's time.
+        // An exception at each call without torch would take a fifth of a short call's time.
         let Some(torch) = modules.cast::<PyDict>()?.get_item(intern!(py, "torch"))? else { return Ok(false) };
         let Some(tensor) = torch.getattr("Tensor").ok().and_then(|t| t.cast_into::<PyType>().ok()) else {
             return Ok(false);
@@ -111,8 +111,8 @@ pub fn recorded<'py>(
     function.py().import("workbench._torch_recorded")?.call_method1("call_function", (function, args, kwargs))
 }
 
-/// Calls an operator by torch's dispatcher, which knows of gradients, tracing and tensors without data; None where torch does not know
-/// the operator.
+/// Calls an operator through torch's dispatcher, which handles gradients, tracing and tensors without data; None if torch does not know the
+/// operator.
 pub fn through_torch<'py>(
     py: Python<'py>,
     name: &str,
@@ -125,7 +125,7 @@ pub fn through_torch<'py>(
     if packet.is_none() { Ok(None) } else { torch_call(&packet, args, kwargs).map(Some) }
 }
 
-/// An implementation that torch's dispatcher has; it is taken out when this goes.
+/// An implementation in torch's dispatcher; it is removed when this is dropped.
 #[pyclass(module = "workbench", frozen)]
 pub struct TorchImplementation {
     library: Mutex<Option<usize>>,
@@ -144,7 +144,7 @@ impl TorchImplementation {
 
 #[pymethods]
 impl TorchImplementation {
-    /// Waits until no call is inside, so many seconds at most; whether none is. Within a call it is no use to wait for its end.
+    /// Waits until no call is running, for so many seconds at most; true if none is. A call must not wait for its own end.
     fn _rest(&self, py: Python<'_>, seconds: f64) -> bool {
         let until = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
         if self.registered.is_mine() {
@@ -157,21 +157,21 @@ impl TorchImplementation {
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }
-            // A call that has just left us is on its way through torch, which looks at the schema once more.
+            // A call that has just left us is still on its way through torch, which looks at the schema once more.
             std::thread::sleep(Duration::from_millis(10));
             true
         })
     }
 
-    /// Takes the implementation out of the dispatcher.
+    /// Removes the implementation from the dispatcher.
     fn _destroy(&self) {
         self.remove();
     }
 }
 
-/// The trampolines by what they call: an operator that is defined anew has the one that it had.
+/// The trampolines by their operators: an operator that is redefined keeps its trampoline.
 fn kernel(name: &str, overload: Option<&str>, schema: &Arc<Schema>) -> Option<(BoxedKernel, &'static Registered)> {
-    /// By the operator's name and, of one that a text registers, the overload's.
+    /// The key is the operator's name and, for one that a text registers, the overload's name.
     type Kernels = HashMap<(String, Option<String>), (BoxedKernel, &'static Registered)>;
     static MADE: LazyLock<Mutex<Kernels>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,9 +197,8 @@ fn all_pass(schema: &Schema) -> bool {
     schema.args.iter().map(|a| &a.kind).chain(schema.returns.iter().map(|r| &r.kind)).all(value::passes)
 }
 
-/// Implements an operator of torch's dispatcher for a dispatch key: one of `wb.op`, or with `overload` one that a text registers.
-/// `folder` is where torch lies. None where torch, the machine or the schema's types have no boxed kernels: a kernel in Python has to
-/// do then.
+/// Implements an operator of torch's dispatcher for a dispatch key: one of `wb.op`, or with `overload` one that a text registers. `folder`
+/// is the folder of torch. None if torch, the machine or the schema's types have no boxed kernels: a kernel in Python must then serve.
 #[pyfunction]
 #[pyo3(signature = (folder, name, overload, key))]
 pub fn torch_implement(

@@ -1,4 +1,4 @@
-//! Tensors of torch's by their handles.
+//! Tensors of torch's, by their handles.
 
 use std::ffi::c_void;
 
@@ -24,7 +24,7 @@ fn failed(what: &str) -> String {
     format!("torch does not {what}")
 }
 
-/// torch's words of a write to a tensor that has one element in several places, as an expanded one does.
+/// torch's error about a write to a tensor that has one element in several places, as an expanded one does.
 const OVERLAP: &str = "unsupported operation: more than one element of the written-to tensor refers to a single memory \
                        location. Please clone() the tensor before performing the operation.";
 
@@ -54,21 +54,21 @@ impl Handle {
         }
     }
 
-    /// True if there is a tensor at all.
+    /// True if there is a tensor.
     pub fn is_defined(&self) -> bool {
         let mut is = false;
         // SAFETY: the handle is ours.
         !self.raw.is_null() && unsafe { (self.abi.f.is_defined)(self.raw, &raw mut is) } == 0 && is
     }
 
-    /// A number that a function of torch's says of the tensor.
+    /// A number that a function of torch's gives for the tensor.
     fn number(&self, ask: unsafe extern "C" fn(*mut c_void, *mut i32) -> i32) -> i32 {
         let mut number = -1;
         // SAFETY: the handle is ours.
         if unsafe { ask(self.raw, &raw mut number) } == 0 { number } else { -1 }
     }
 
-    /// The element type; `None`: one that kernels do not have.
+    /// The element type; `None` for one that kernels do not have.
     pub fn dtype(&self) -> Option<DType> {
         self.abi.dtype_of(self.number(self.abi.f.dtype))
     }
@@ -98,7 +98,7 @@ impl Handle {
 
     fn words(&self, ask: unsafe extern "C" fn(*mut c_void, *mut *const i64) -> i32) -> &[i64] {
         let (mut rank, mut words) = (0, std::ptr::null());
-        // SAFETY: the handle is ours; torch lends as many words as the rank says, for as long as the tensor stays.
+        // SAFETY: the handle is ours; torch lends as many words as the rank, for as long as the tensor lives.
         unsafe {
             if (self.abi.f.dim)(self.raw, &raw mut rank) != 0 || ask(self.raw, &raw mut words) != 0 || words.is_null() {
                 return &[];
@@ -117,7 +117,7 @@ impl Handle {
         self.words(self.abi.f.strides)
     }
 
-    /// The first element. What is only read is not copied where torch shares it until it is written.
+    /// The first element. Memory that torch shares until it is written is not copied for reading.
     pub fn data(&self, write: bool) -> *mut u8 {
         let mut data = std::ptr::null_mut::<c_void>();
         // SAFETY: the handle is ours.
@@ -130,12 +130,12 @@ impl Handle {
         if code == 0 { data.cast() } else { std::ptr::null_mut() }
     }
 
-    /// A new contiguous tensor on a GPU, or on the CPU; what it holds is anything.
+    /// A new contiguous tensor on a GPU, or on the CPU, with undefined contents.
     pub fn empty(abi: &'static Abi, dtype: DType, shape: &[i64], gpu: Option<u32>) -> Result<Handle, String> {
         let strides = workbench::runtime::host::contiguous_strides(shape);
         let number = abi.number(dtype).ok_or_else(|| format!("this torch has no {dtype}"))?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: as many extents and strides as the rank says.
+        // SAFETY: there are as many extents and strides as the rank.
         let code = unsafe {
             (abi.f.empty_strided)(
                 shape.len() as i64,
@@ -163,16 +163,16 @@ impl Handle {
         }
     }
 
-    /// The same elements one after another: itself, or a copy.
+    /// The tensor with its elements one after another: itself, or a copy.
     pub fn contiguous(&self) -> Result<Handle, String> {
         let mut stack = [self.again()?.into_value(), self.abi.contiguous_format as u32 as StableIValue];
         self.call(c"aten::contiguous", &mut stack)?;
         Ok(Handle::owned(self.abi, stack[0]))
     }
 
-    /// Overwrites the elements by another tensor's.
+    /// Overwrites the elements with those of another tensor.
     pub fn copy_from(&self, from: &Handle) -> Result<(), String> {
-        // torch refuses that, and its interface for C does not hand out what it says.
+        // torch refuses that, but its C interface does not give out the message.
         if self.sizes().iter().zip(self.strides()).any(|(&extent, &step)| extent > 1 && step == 0) {
             return Err(OVERLAP.to_owned());
         }
@@ -197,7 +197,7 @@ impl Handle {
     }
 
     fn call(&self, operator: &std::ffi::CStr, stack: &mut [StableIValue]) -> Result<(), String> {
-        // SAFETY: the stack holds what the operator's schema says, handed over.
+        // SAFETY: the stack holds the values of the operator's schema, handed over.
         match unsafe { (self.abi.f.call)(operator.as_ptr(), c"".as_ptr(), stack.as_mut_ptr(), VERSION) } {
             0 => Ok(()),
             _ => Err(failed(&format!("do {}", operator.to_string_lossy()))),

@@ -1,15 +1,15 @@
-//! The few instructions that stand between torch's dispatcher and a boxed kernel of ours.
+//! The few instructions between torch's dispatcher and a boxed kernel of ours.
 //!
-//! A boxed kernel is called with a stack and two counts, and with nothing that says which operator it is called for. Each operator
-//! has instructions of its own that put an address into the register of a fourth argument and jump. They make no frame, so an
-//! exception passes as if they were not there.
+//! A boxed kernel is called with a stack and two counts, which do not say for which operator it is called. So each operator has
+//! instructions of its own that put an address into the register of a fourth argument and jump. They make no frame, so an exception passes
+//! as if they were not there.
 
 use memmap2::MmapMut;
 
 use super::abi::BoxedKernel;
 
-/// The kernel that calls `target(stack, arguments, results, user)`; it stays until the process ends. `None`: this machine has
-/// instructions that we do not write, or no memory that may be executed.
+/// Makes a kernel that calls `target(stack, arguments, results, user)`; it stays until the process ends. `None` if this machine has another
+/// instruction set, or no memory that may be executed.
 pub fn make(target: *const (), user: *const ()) -> Option<BoxedKernel> {
     let code = instructions(target as u64, user as u64)?;
     let mut memory = MmapMut::map_anon(code.len()).ok()?;

@@ -10,13 +10,13 @@ use workbench::runtime::host::{DeviceTag, HostTensor, Storage, Value};
 use super::abi::{Abi, StableIValue};
 use super::tensor::Handle;
 
-/// An argument, taken off the stack: what has to be given back is given back with it.
+/// An argument taken off the stack: handles in it are given back when it is dropped.
 pub enum Taken {
     /// An empty optional.
     None,
     /// A tensor.
     Tensor(Handle),
-    /// A number, as its type has it.
+    /// A number, in the form of its type.
     Word(StableIValue),
     /// A text.
     Text(String),
@@ -44,7 +44,7 @@ pub fn take(abi: &'static Abi, kind: &Kind, raw: StableIValue) -> Taken {
             if place.is_null() {
                 return Taken::None;
             }
-            // SAFETY: torch hands over what it made for an optional that is not empty.
+            // SAFETY: torch hands over the memory of an optional that is not empty.
             let value = unsafe {
                 let value = place.read();
                 (abi.delete_optional)(place);
@@ -141,7 +141,7 @@ pub struct Lent<'a> {
 }
 
 impl<'a> Lent<'a> {
-    /// An argument for host code. What the schema does not mark as written is lent to be read.
+    /// An argument for host code. It is lent read-only unless the schema marks it as written.
     ///
     /// # Errors
     /// One sentence naming the argument.
@@ -182,15 +182,15 @@ impl<'a> Lent<'a> {
         let bytes = if shape.contains(&0) { 0 } else { (last + 1) as usize * dtype.size() };
         let lender = self.tensors.len() as u32;
         self.tensors.push(tensor);
-        // SAFETY: the handle keeps the memory for as long as the call and what it hands back last.
+        // SAFETY: the handle keeps the memory for as long as the call and the tensors that it returns.
         let storage = unsafe { Storage::lent(tensor.data(written), bytes, written, lender) };
         Ok(HostTensor::view(storage, dtype, shape.into(), strides.into(), 0, DeviceTag::CPU))
     }
 
-    /// A result, as its type has it.
+    /// A result, in the form of its type.
     ///
     /// # Errors
-    /// One sentence: it is of another type than the schema says, or torch has no memory.
+    /// One sentence: the result has another type than the schema says, or torch has no memory.
     pub fn result(&self, abi: &'static Abi, value: &Value, kind: &Kind) -> Result<StableIValue, String> {
         Ok(match (kind, value) {
             (Kind::Optional(_), Value::None) => 0,
@@ -218,7 +218,7 @@ impl<'a> Lent<'a> {
         })
     }
 
-    /// A tensor as torch's: the very argument, a view of it, or memory of ours that torch gives back.
+    /// A tensor as torch's: the argument itself, a view of it, or memory of ours that torch gives back.
     fn made(&self, abi: &'static Abi, tensor: &HostTensor) -> Result<Handle, String> {
         let (shape, strides) = (tensor.shape(), tensor.strides());
         if let Some(lent) = tensor.storage().lender().and_then(|l| self.tensors.get(l as usize)) {
@@ -233,7 +233,7 @@ impl<'a> Lent<'a> {
         }
         let number = abi.number(tensor.dtype()).ok_or_else(|| format!("this torch has no {}", tensor.dtype()))?;
         let Some(from_blob) = abi.from_blob else {
-            // As many elements as lie between the first and the last, and the same view of them.
+            // All elements between the first and the last are copied, and viewed in the same way.
             let last: i64 = shape.iter().zip(strides).map(|(n, s)| (n - 1).max(0) * s).sum();
             let whole = Handle::empty(abi, tensor.dtype(), &[last + 1], None)?;
             // SAFETY: both hold that many elements.
@@ -255,7 +255,7 @@ impl<'a> Lent<'a> {
                 0,
                 number,
                 abi.cpu,
-                // The CPU has no number.
+                // The CPU has no index.
                 -1,
                 &raw mut raw,
                 abi.strided,

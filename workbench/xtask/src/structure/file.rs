@@ -1,4 +1,4 @@
-//! One file's names: what its modules define and import, and every path by which its code names something.
+//! Names of one file: those that its modules define and import, and every path in its code.
 //!
 //! Test code is left out: items, statements and members under `#[cfg(test)]` or `#[test]`.
 
@@ -50,7 +50,7 @@ pub struct Scope {
 pub struct Declared {
     /// Its name.
     pub name: String,
-    /// The file that `#[path]` says.
+    /// The file in `#[path]`.
     pub path: Option<String>,
     /// True if it is compiled in tests alone.
     pub test: bool,
@@ -127,10 +127,10 @@ fn needs_test(condition: TokenStream) -> bool {
 }
 
 struct Reader {
-    /// The modules around the place, the file's first.
+    /// The enclosing modules, the file's first.
     scopes: Vec<Scope>,
     file: File,
-    /// The types and functions around the place.
+    /// The enclosing types and functions.
     owner: Vec<String>,
 }
 
@@ -246,7 +246,7 @@ fn segments(path: &syn::Path) -> Vec<String> {
     path.segments.iter().map(|s| plain(&s.ident)).collect()
 }
 
-/// The name of the type that an `impl` is of.
+/// The name of the type of an `impl`.
 fn name_of(ty: &syn::Type) -> Option<String> {
     match ty {
         syn::Type::Path(p) => p.path.segments.last().map(|s| plain(&s.ident)),
@@ -280,7 +280,7 @@ fn of_item(item: &syn::Item) -> (&[syn::Attribute], Option<&syn::Ident>) {
 impl<'a> Visit<'a> for Reader {
     fn visit_item(&mut self, item: &'a syn::Item) {
         let (attributes, name) = of_item(item);
-        // A module in a file of its own is followed there, where all is test code.
+        // A module in a file of its own is read there, where everything is test code.
         let elsewhere = matches!(item, syn::Item::Mod(m) if m.content.is_none());
         if self.leaves(attributes, &|| item.span()) && !elsewhere {
             return;

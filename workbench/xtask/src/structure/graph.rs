@@ -44,11 +44,11 @@ pub fn circles(count: usize, arrows: &Arrows) -> Vec<Vec<usize>> {
     found
 }
 
-/// The nodes in an order, the lowest first, in which arrows of little weight run up.
+/// The nodes in an order, the lowest first, in which only arrows of little weight run up.
 ///
-/// The rule: nodes without arrows out go to the bottom, those without arrows in to the top, and of the rest the one whose
-/// arrows out outweigh those in the most goes to the top, until none is left (Eades, Lin and Smyth). Then each node in turn
-/// moves to the place where the least weight runs up, until no move helps.
+/// The rule: nodes without arrows out go to the bottom, nodes without arrows in to the top, and of the rest the node whose arrows out
+/// outweigh its arrows in the most goes to the top, until none is left (Eades, Lin and Smyth). Then each node in turn moves to the place
+/// where the least weight runs up, until no move helps.
 pub fn order(count: usize, arrows: &Arrows) -> Vec<usize> {
     let mut rest: BTreeSet<usize> = (0..count).collect();
     let (mut bottom, mut top) = (Vec::new(), Vec::new());
@@ -86,12 +86,12 @@ pub fn order(count: usize, arrows: &Arrows) -> Vec<usize> {
     order
 }
 
-/// Moves a node to the place where the least weight runs up. Says whether that helped.
+/// Moves a node to the place where the least weight runs up; true if that helped.
 fn settle(order: &mut Vec<usize>, node: usize, arrows: &Arrows) -> bool {
     let Some(now) = order.iter().position(|n| *n == node) else { return false };
     let others: Vec<usize> = order.iter().copied().filter(|n| *n != node).collect();
     let weight = |from, to| arrows.get(&(from, to)).copied().unwrap_or(0) as i64;
-    // At the bottom all its arrows out run up.
+    // All its arrows out run up when it is at the bottom.
     let mut up: i64 = others.iter().map(|o| weight(node, *o)).sum();
     let mut costs = vec![up];
     for other in &others {
@@ -107,7 +107,7 @@ fn settle(order: &mut Vec<usize>, node: usize, arrows: &Arrows) -> bool {
     true
 }
 
-/// The floor of each node, 0 the lowest: one above the highest that it has an arrow down to.
+/// The floor of each node, 0 the lowest: one above the highest node that it has an arrow down to.
 pub fn floors(order: &[usize], arrows: &Arrows) -> Vec<usize> {
     let mut place = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, node)| place[*node] = at);

@@ -1,4 +1,4 @@
-//! The structure of the crates: who names whom, floors, circles. `cargo xtask structure` shows it, `tests/tidy.rs` checks it.
+//! The structure of the crates: imports between files, floors, circles. `cargo xtask structure` shows it, `tests/tidy.rs` checks it.
 
 pub mod file;
 pub mod graph;
@@ -16,7 +16,7 @@ use std::path::Path;
 use modules::{Arrow, Crate};
 use rooms::House;
 
-/// Names that an arrow is shown with at most; the count says how many there are.
+/// The number of names shown for an arrow; a count tells how many there are.
 const SHOWN: usize = 8;
 
 /// `cargo xtask structure [FOLDER] [--svg FILE]`.
@@ -77,7 +77,7 @@ fn names(arrows: &[&Arrow]) -> String {
     format!("{}{rest}", names.join(", "))
 }
 
-/// The house in words.
+/// The text of a house.
 fn text(whole: &Crate, house: &House) -> String {
     let mut out = String::new();
     let (files, lines) = house.rooms.iter().fold((0, 0), |(f, l), r| (f + r.files, l + r.lines));

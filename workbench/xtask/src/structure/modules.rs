@@ -1,14 +1,14 @@
-//! A crate's modules, and which file defines what a path of theirs names.
+//! Modules of a crate, and the file that defines the target of each path.
 //!
-//! Methods are not seen, nor a function in small letters that comes by a glob and is passed without being called: telling them from variables
-//! takes types.
+//! Methods are not seen, and neither is a function in small letters that comes from a glob and is passed without being called: types would be
+//! needed to tell these from variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::file::{File, Scope};
 
-/// The names that are being looked for, each in a module: circles of `use` items end there.
+/// The names that are being looked for, each in a module: cycles of `use` items end there.
 type Trail = BTreeSet<(usize, String)>;
 
 /// A file of a crate.
@@ -54,7 +54,7 @@ impl Module {
     }
 }
 
-/// A crate: its files, its modules, and what they take from one another.
+/// A crate: its files, its modules, and the names that they take from one another.
 #[derive(Debug, Default)]
 pub struct Crate {
     /// Its files, sorted by path, those of tests among them.
@@ -101,7 +101,7 @@ impl Crate {
         Ok(whole)
     }
 
-    /// Reads a file and those of the modules it declares. `folder` is where these lie.
+    /// Reads a file and the files of the modules it declares, which are in `folder`.
     fn load(
         &mut self,
         texts: &dyn Texts,
@@ -236,7 +236,7 @@ impl Crate {
         None
     }
 
-    /// All that the files outside tests take from one another.
+    /// All names that the files outside tests take from one another.
     fn all_arrows(&self) -> Vec<Arrow> {
         let mut first: BTreeMap<(usize, usize, String, bool), usize> = BTreeMap::new();
         for (index, module) in self.modules.iter().enumerate() {
@@ -256,7 +256,7 @@ impl Crate {
                 let Some(target) = self.resolve(index, &mention.path, &mut Trail::new()) else { continue };
                 globs.extend(target.glob);
                 words.insert(mention.path[0].as_str());
-                // A name that a private `use` brings is counted there.
+                // A name that a private `use` brings is counted at the `use`.
                 let counted = mention.path.len() == 1
                     && module.scope.imports.iter().any(|i| !i.public && i.name.as_ref() == Some(&mention.path[0]));
                 if !counted {
@@ -270,7 +270,7 @@ impl Crate {
                     None => globs.contains(&number),
                     Some(name) => words.contains(name.as_str()),
                 };
-                // A module or a glob counts by the names that are taken through it.
+                // A module or a glob counts through the names that are taken from it.
                 if !(passage && walked && !import.public) {
                     add(&target, import.line, import.public);
                 }
@@ -288,7 +288,7 @@ impl Crate {
         all
     }
 
-    /// Files, of those under a folder, that no module declares.
+    /// Files under a folder that no module declares.
     pub fn unknown(&self, root: &Path, folder: &str) -> Vec<String> {
         let mut found = Vec::new();
         rust_files(&root.join(folder), &mut found);
@@ -311,7 +311,7 @@ fn rust_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// A path below a folder, with its `.` and `..` carried out.
+/// A path below a folder, with its `.` and `..` resolved.
 fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|p| !p.is_empty()).collect();
     for part in path.split('/') {

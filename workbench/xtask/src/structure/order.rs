@@ -7,7 +7,7 @@ pub struct Floors {
     pub folder: &'static str,
     /// Its floors, the lowest first; a room names only rooms of the floors below. A file and the folder of its name are one room.
     pub order: &'static [&'static [&'static str]],
-    /// Arrows that run against the order: room, the room it names, why.
+    /// Arrows that run against the order: the room, the room it names, the reason.
     pub allowed: &'static [(&'static str, &'static str, &'static str)],
 }
 

@@ -29,7 +29,7 @@ const HEADER: f64 = 108.0;
 const BOX: f64 = 46.0;
 const GAP: f64 = 26.0;
 const STOREY: f64 = 104.0;
-/// The width that a floor's boxes may take before they go on in a second row.
+/// The width that a floor's boxes may take before they continue in a second row.
 const WIDEST: f64 = 1180.0;
 
 struct Placed {
@@ -196,7 +196,7 @@ fn bands(out: &mut String, house: &House, places: &[Placed], width: f64) {
 }
 
 fn arrows(out: &mut String, house: &House, places: &[Placed]) {
-    // Those that run up lie over the others.
+    // Arrows that run up are drawn over the others.
     for upward in [false, true] {
         for ((from, to), names) in &house.arrows {
             if house.up.contains(&(*from, *to)) != upward {
@@ -218,14 +218,14 @@ fn arrows(out: &mut String, house: &House, places: &[Placed]) {
 
 /// The line of an arrow: from the side of a box that faces the other box, `aside` of the middle.
 fn curve(from: &Placed, to: &Placed, aside: f64) -> String {
-    // Ends lie apart on a box's side, towards the other box.
+    // Ends are apart on a box's side, towards the other box.
     let end = |own: &Placed, other: &Placed| {
         let lean = ((other.middle() - own.middle()) / 6.0).clamp(-own.width * 0.4, own.width * 0.4);
         own.middle() + lean
     };
     let (x0, x1) = (end(from, to) + aside, end(to, from) + aside);
     if (from.y - to.y).abs() < 1.0 {
-        // On one row: over the boxes.
+        // A line between boxes of one row goes over the boxes.
         let lift = 26.0 + (x1 - x0).abs() * 0.04;
         let line = format!(
             "M{x0:.1} {:.1} C{x0:.1} {:.1} {x1:.1} {:.1} {x1:.1} {:.1}",

@@ -26,13 +26,13 @@ pub struct House {
     pub folder: String,
     /// The rooms, sorted by name.
     pub rooms: Vec<Room>,
-    /// The arrows between rooms with what they are made of, from the room that names to the room that is named.
+    /// The arrows between rooms, from the room that names to the room that is named, each with its names.
     pub arrows: BTreeMap<(usize, usize), Vec<Arrow>>,
     /// True if its floors are declared.
     pub declared: bool,
     /// Rooms that its declaration does not name.
     pub unnamed: Vec<String>,
-    /// Names of its declaration that are no rooms.
+    /// Names in its declaration that are not rooms.
     pub missing: Vec<String>,
     /// The rooms' arrows that run up, or sideways where the floors are declared.
     pub up: Vec<(usize, usize)>,
@@ -77,7 +77,7 @@ impl House {
             }
         }
         let order = order::declared(folder);
-        // The first module of a crate or folder hands on what it holds: that ties no circle.
+        // The first module of a crate or folder only hands on the names of the others: that makes no circle.
         let used = |(ends, names): (&(usize, usize), &Vec<Arrow>)| {
             let count = names.iter().filter(|a| !a.handed_on).count();
             (count > 0).then_some((*ends, count))
@@ -139,7 +139,7 @@ fn common(whole: &Crate, files: &[usize]) -> String {
     shared.join("/")
 }
 
-/// The arrows between a circle's files that, taken away, leave no circle.
+/// The arrows between a circle's files without which no circle is left.
 pub fn ties<'a>(whole: &'a Crate, circle: &[usize]) -> Vec<&'a Arrow> {
     let members: BTreeSet<usize> = circle.iter().copied().collect();
     let inside = |a: &&Arrow| !a.handed_on && members.contains(&a.from) && members.contains(&a.to);
