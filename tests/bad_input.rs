@@ -1,4 +1,4 @@
-//! The table of bad inputs: whatever a person types ends in the named error with a place in their text, and the next call works.
+//! The table of bad inputs: any text that a person may type ends in the named error with a place in the text, and the next call works.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ fn assert_error(text: &str, code: &str, place: &str) {
     works();
 }
 
-/// A small kernel still compiles and runs.
+/// Checks that a small kernel still compiles and runs.
 fn works() {
     let program = wb::compile("__global__ void f(int* x) { x[threadIdx.x] = threadIdx.x; }").expect("compiles");
     let mut x = array![7, 7, 7];
@@ -294,7 +294,7 @@ fn a_text_of_a_megabyte() {
     works();
 }
 
-/// Statements of an ordinary kernel, `n` bytes of them or a little more.
+/// Statements of an ordinary kernel, `n` bytes or a little more.
 fn statements(n: usize) -> String {
     let mut body = "int i = blockIdx.x * blockDim.x + threadIdx.x; int acc = i; float s = 0.0f;\n".to_owned();
     for k in 0.. {
@@ -324,7 +324,7 @@ fn a_megabyte_of_real_statements() {
     assert_eq!(program.kernel_names().len(), kernels);
     assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
 
-    // One kernel of tens of kilobytes is compiled and right; one of a megabyte is refused, by name and soon.
+    // A kernel of tens of kilobytes is compiled and right; one of a megabyte is refused, by name and quickly.
     let large = wb::compile(&kernel(&(statements(60_000) + "if (i == 0) x[0] = 42;"))).expect("compiles");
     let mut x = array![1, 2, 3];
     large.kernel("f").expect("is there").launch(1, 1).arg(&mut x).arg(3).run().expect("runs");
@@ -338,7 +338,7 @@ fn a_megabyte_of_real_statements() {
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it compiled, so the bound moved: run it here"),
     }
-    // As many values alive at once as statements: what takes the code generator longest.
+    // As many values alive at once as statements: the slowest case for the code generator.
     let entangled: String = (0..15_000).map(|k| format!("int v{k} = x[{k}]; if (n > {k}) v{k} += n;\n")).collect();
     let sum: String = (0..15_000).map(|k| format!("x[0] += v{k};\n")).collect();
     assert_error(&kernel(&(entangled + &sum)), "WB0502", "1:1");
@@ -381,7 +381,7 @@ fn an_endless_loop_interrupted_from_another_thread() {
     });
     let Err(Error::Fault(fault)) = result else { panic!("no fault") };
     assert_eq!(fault.kind, FaultKind::Interrupted);
-    // The promise is 100 ms after the flag; a loaded machine gets more before this is called broken.
+    // The promise is 100 ms after the flag; a loaded machine gets more time here.
     assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
     works();
 }

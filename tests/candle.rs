@@ -1,4 +1,4 @@
-//! Operators as candle's custom operators: values beside candle's own, gradients beside its own, and bad input.
+//! Operators as candle's custom operators: values against candle's own, gradients against its own, and bad input.
 
 use candle_core::{DType as CandleType, Device as CandleDevice, Tensor as CandleTensor, Var};
 use workbench::candle::CandleOp;
@@ -108,7 +108,7 @@ fn gradients_of_gradients() -> candle_core::Result<()> {
     let first = CandleOp::new(&cube).apply(&[&x])?.sum_all()?.backward()?;
     let first = first.get(&x).expect("it has one").clone();
     assert_eq!(flat(&first), [0.75, 12.0, 27.0]);
-    // candle keeps no graph of gradients, so the second one is of the backward operator itself.
+    // candle keeps no graph of gradients, so the second gradient is that of the backward operator itself.
     let ones = Var::ones(3, CandleType::F64, &CandleDevice::Cpu)?;
     let second = CandleOp::new(&backward).apply(&[&ones, &x])?.sum_all()?.backward()?;
     assert_eq!(flat(second.get(&x).expect("it has one")), [3.0, -12.0, 18.0]);
@@ -174,12 +174,12 @@ fn errors_are_the_operators() -> candle_core::Result<()> {
     wrong(CandleOp::new(&outside).apply(&[&x]), "outside");
     let halve = op("candle::halve_(Tensor(a!) x) -> ()", "halve_", "");
     wrong(CandleOp::new(&halve).apply(&[&x]), "argument `x` is written, and candle's tensors are not");
-    // Without a gradient candle says so.
+    // An operator without a gradient is an error of candle's.
     let cube = op("candle::cube_alone(Tensor x) -> Tensor", "cube", "x[*] -> y[*]");
     let x = Var::from_vec(vec![1f64], 1, &CandleDevice::Cpu)?;
     let message = CandleOp::new(&cube).apply(&[&x])?.sum_all()?.backward().expect_err("no gradient").to_string();
     assert!(message.contains("candle::cube_alone"), "{message}");
-    // And a gradient that does not fit is found when it is registered.
+    // A gradient that does not fit is found when it is registered.
     let other = op("candle::mul_other(Tensor a, Tensor b, float by) -> Tensor", "mul", "a[*], b[*] -> out[*]");
     let refused = |saves: &[&str], differentiable: &[&str], part: &str| {
         let message = cube.register_backward(&other, saves, differentiable).expect_err(part).to_string();

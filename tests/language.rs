@@ -1,4 +1,4 @@
-//! The page of the language is what the compiler's tables say, and its examples do what it says of them.
+//! The page of the language matches the compiler's tables, and its examples do what it says of them.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Mutated texts: pieces of kernel texts cut, doubled, swapped and mixed. Each is refused with a diagnostic, or its module keeps all
 //! rules of the IR before and after the passes; none ends the process.
 //!
-//! `WORKBENCH_MUTATED_CASES` is how many texts are tried, `WORKBENCH_MUTATED_SEED` the seed of the first; a text is all that its seed
-//! says. Texts that once failed are kept in `tests/mutated/`.
+//! `WORKBENCH_MUTATED_CASES` is the number of texts to try, `WORKBENCH_MUTATED_SEED` the seed of the first; a text is determined by its
+//! seed. Texts that once failed are kept in `tests/mutated/`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use workbench::valid::validate;
 /// The number of texts that are tried unless the environment says otherwise.
 const CASES: u64 = 3000;
 
-/// Longer texts are not mutated: most of the time would be theirs.
+/// The length up to which texts are mutated: longer ones would take most of the time.
 const MAX_BYTES: usize = 6000;
 
 /// The number of failing texts that are shown.
@@ -29,7 +29,7 @@ const MAX_EDITS: usize = 4;
 /// Most pieces that one edit moves.
 const MAX_RUN: usize = 12;
 
-/// Numbers that a seed says: Marsaglia's xorshift with 64 bits.
+/// Numbers from a seed: Marsaglia's xorshift with 64 bits.
 struct Random(u64);
 
 impl Random {
@@ -62,7 +62,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The texts of folders, in one order.
+/// The texts of folders, in a fixed order.
 fn texts(folders: &[&str]) -> Vec<String> {
     let mut files = Vec::new();
     for folder in folders {
@@ -114,7 +114,7 @@ fn mutated(corpus: &[Vec<&str>], seed: u64) -> String {
                 let to = random.below(text.len());
                 text.swap(at, to);
             }
-            // A word for a word is the edit that leaves most texts whole.
+            // Replacing a word by a word is the edit that keeps most texts valid.
             3 => text[at] = other[from],
             4 => _ = text.splice(at..at + run, given.iter().copied()),
             _ => _ = text.splice(at..at, given.iter().copied()),
@@ -162,7 +162,7 @@ fn mutated_texts_are_refused_or_make_valid_modules() {
     }
     let shown = problems.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(problems.is_empty(), "{} of {cases} texts:\n{shown}", problems.len());
-    // A mutation that no text survives would try the front end's first errors alone.
+    // Mutations that no text survives would only test the front end's first errors.
     assert!(accepted * 20 > cases, "{accepted} of {cases} texts are accepted");
 }
 

@@ -1,4 +1,4 @@
-//! Random programs give the same result, or end in the same fault, whether or not the passes have run over them.
+//! Random programs give the same result, or end in the same fault, with and without the passes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use workbench::valid::validate;
 const CELLS: usize = 24;
 const SCALARS: [Scalar; 6] = [Scalar::I32, Scalar::U32, Scalar::I64, Scalar::U8, Scalar::F32, Scalar::Bool];
 
-/// Builds a function out of a stream of numbers.
+/// A generator of functions from a stream of numbers.
 struct Gen<'a> {
     choices: &'a mut dyn Iterator<Item = u32>,
     func: Function,
@@ -21,7 +21,7 @@ struct Gen<'a> {
     /// Values in scope, innermost last.
     scope: Vec<Value>,
     locals: Vec<Local>,
-    /// Labels that may be broken out of, here.
+    /// Labels that a `Break` may name here.
     targets: Vec<Label>,
     out: Option<Value>,
     stored: usize,
@@ -63,7 +63,7 @@ impl Gen<'_> {
         self.op(s, Op::Const(c))
     }
 
-    /// Some value of a type.
+    /// A value of a type.
     fn value(&mut self, s: Scalar) -> Value {
         let fitting: Vec<Value> = self.scope.iter().copied().filter(|&v| self.func.ty(v) == s.into()).collect();
         if fitting.is_empty() || self.pick(5) == 0 {
@@ -200,7 +200,7 @@ impl Gen<'_> {
         }
     }
 
-    /// At most three rounds, counted by a local of its own.
+    /// A loop of at most three rounds, counted by a local of its own.
     fn bounded_loop(&mut self, length: usize) {
         let counter = self.func.new_local("counter", Scalar::I32.into());
         let label = self.func.new_label();
@@ -234,7 +234,7 @@ impl Gen<'_> {
         self.stmt(Stmt::Loop { label, body, step });
     }
 
-    /// Stores a value to the next cell, 8 bytes each, as an `i64`; floats by what they are an integer of.
+    /// Stores a value to the next cell, 8 bytes each, as an `i64`; a float is converted to an integer.
     fn output(&mut self) {
         let Some(out) = self.out.filter(|_| self.stored < CELLS) else { return };
         let s = SCALARS[self.pick(6)];

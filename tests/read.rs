@@ -1,5 +1,5 @@
 //! The printed IR is read back: every form of it, the module of every text under `tests/filetests` and `kernels`, before and after the
-//! passes; what is no IR is told with its place, whatever it is.
+//! passes; text that is no IR is an error with its place.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn every_form_comes_back() {
     }
 }
 
-/// A module without what the text does not hold.
+/// A module without the parts that its text does not contain.
 fn bare(module: &Module) -> Module {
     let mut module = module.clone();
     (module.templates, module.deduced, module.left_out) = Default::default();
@@ -174,7 +174,7 @@ fn bare_block(block: &mut Block, signatures: &mut Vec<u64>) {
     }
 }
 
-/// Reads back what a module prints as; what differs.
+/// Reads back the printed text of a module; gives the differences.
 fn round_trip(whole: &Module) -> Result<(), String> {
     let text = whole.to_string();
     let back = module(&text).map_err(|e| {
@@ -188,7 +188,7 @@ fn round_trip(whole: &Module) -> Result<(), String> {
     if text != again {
         return Err("lines are lost".to_owned());
     }
-    // By their text: what holds a NaN equals nothing.
+    // Compared by their text, because a NaN equals nothing.
     let (wanted, found) = (bare(whole), back);
     for (a, b) in wanted.functions.iter().zip(&found.functions) {
         if a != b && format!("{a:?}") != format!("{b:?}") {
@@ -245,7 +245,7 @@ fn the_modules_of_all_texts_come_back() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Text that is nearly IR is read, or told to be none; what is read prints and reads again.
+    /// Text that is nearly IR is read or refused; a text that is read prints and reads again.
     #[test]
     fn nearly_ir_is_read_or_told(
         edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4usize), 1..4),

@@ -1,4 +1,4 @@
-//! Structs and tensor accessors by value: members by name, arrays behind their pointers, every mistake named.
+//! Tests of structs and tensor accessors by value: members by name, arrays behind their pointers, every mistake reported by name.
 
 use workbench::prelude::*;
 use workbench::runtime::{FaultKind, Struct, accessor, accessor_mut, records, records_mut};
@@ -142,7 +142,7 @@ fn mistakes_with_accessors_are_named() {
     };
     assert_eq!((fault.kind, fault.block[0]), (FaultKind::OutOfBoundsRead, 1));
     assert!(fault.detail.starts_with("reads index 6 of `a`, which has 6 elements"), "{}", fault.detail);
-    // Lent to be read only.
+    // The array is lent read-only.
     let Err(Error::Fault(fault)) =
         kernel.launch(2, 4).arg(accessor(&a)).arg(accessor(&scale)).arg(accessor(&out)).arg(0).run()
     else {

@@ -1,4 +1,4 @@
-//! Tidy checks: floors, circles, module docs, sizes, names in docs, what must not be in the repository.
+//! Tidy checks: floors, circles, module docs, sizes, names in docs, and text that must not be in the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use structure::modules::Crate;
 use structure::order::{FLOORS, NEVER};
 use structure::rooms::{House, circles_of_files, is_in};
 
-/// Circles of files that there are: the folder that holds all of one, and its files. A circle may shrink, fall into several or move to a
-/// folder within; `cargo xtask structure FOLDER` shows what ties it.
+/// The existing circles of files: the folder that contains each, and the number of its files. A circle may shrink, split or move to an
+/// inner folder; `cargo xtask structure FOLDER` shows what ties it.
 const CIRCLES: &[(&str, usize)] = &[
     ("workbench/back", 3),
     ("workbench/back/cpu/lower", 5),
@@ -40,10 +40,10 @@ const CIRCLES: &[(&str, usize)] = &[
     ("workbench/valid", 2),
 ];
 
-/// Lines of a function, above which it needs an entry in [`LONG`].
+/// The number of lines up to which a function needs no entry in [`LONG`].
 const LONGEST: usize = 100;
 
-/// Functions of more lines than [`LONGEST`], by name, each with the lines it may have. All are to be split; none may grow.
+/// Functions of more lines than [`LONGEST`], by name, each with the lines it may have. All should be split; none may grow.
 const LONG: &[(&str, usize)] = &[
     ("CallState::serve", 270),
     ("Checker::stmt", 132),
@@ -75,10 +75,10 @@ const LONG: &[(&str, usize)] = &[
     ("plan", 108),
 ];
 
-/// The reason of paths to headers that a user's text may include.
+/// The reason for paths of headers that a user's text may include.
 const HEADERS: &str = "headers of CUDA, torch and others, which a text includes";
 
-/// Paths in docs that are none of the repository's, and why they stand there.
+/// Paths in docs that are not in the repository, and the reasons for them.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("ATen/", HEADERS),
     ("c10/", HEADERS),
@@ -188,7 +188,7 @@ fn circles_of_files_only_shrink() {
     let mut left: Vec<(&str, usize)> = CIRCLES.to_vec();
     let mut wrong = Vec::new();
     for (folder, circle) in circles_of_files(whole, "workbench") {
-        // The entry nearest to it that has so many files left.
+        // The entry in the nearest folder that allows so many files.
         let fits = left.iter_mut().filter(|(f, size)| is_in(f, &folder) && *size >= circle.len());
         match fits.max_by_key(|(f, size)| (f.len(), std::cmp::Reverse(*size))) {
             Some((_, size)) => *size -= circle.len(),
@@ -238,7 +238,7 @@ fn long_functions_only_shrink() {
     assert!(wrong.is_empty(), "functions of more than {LONGEST} lines:\n{}", wrong.join("\n"));
 }
 
-/// All files and folders of the repository, the latter with `/` at the end, but for what is built.
+/// All files and folders of the repository, folders with `/` at the end, except for build outputs.
 fn entries(folder: &Path, out: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
@@ -288,7 +288,7 @@ fn docs_name_files_that_are_there() {
             // Paths in commands count, too.
             let words = line.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
             for word in words.filter(|word| is_path(word)) {
-                // Short forms leave out the folders before.
+                // Short forms leave out the leading folders.
                 let there = all.iter().any(|e| e.strip_suffix(word).is_some_and(|b| b.is_empty() || b.ends_with('/')));
                 if !there && !unused.remove(word) && !ELSEWHERE.iter().any(|(path, _)| *path == word) {
                     wrong.push(format!("{page}:{}: {word}", number + 1));

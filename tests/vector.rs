@@ -1,7 +1,7 @@
-//! Kernels whose threads run in vectors give, bit for bit, what the same kernels give thread by thread.
+//! Kernels whose threads run in vectors give the same bits as the same kernels thread by thread.
 //!
-//! A block narrower than a group of four runs thread by thread; a wide one in chunks, with a remainder. Expected results of
-//! the scalar code have tests of their own (`filetests`).
+//! A block narrower than a group of four runs thread by thread; a wide one in chunks, with a remainder. The scalar code is tested against
+//! expected results elsewhere (`filetests`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -42,7 +42,7 @@ const BODIES: &[&str] = &[
     "bool in = a[i] > -1 && a[i] < 1; bool out = !(b[i] > 0); y[i] = in ^ out ? a[i] : b[i];",
 ];
 
-/// All bodies, with two so long that a chunk is fewer groups of threads.
+/// All bodies, with two so long that a chunk has fewer groups of threads.
 fn bodies() -> Vec<String> {
     let long = |terms| format!("float t = a[i], r = b[i]; {} y[i] = r;", "r = r * t + 0.25f;".repeat(terms));
     BODIES.iter().map(|body| (*body).to_owned()).chain([long(10), long(30)]).collect()
@@ -70,7 +70,7 @@ impl Data {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 32) as u32
         };
-        // Mostly ordinary numbers, now and then any bits at all: NaN, infinities, subnormals, both zeros.
+        // Mostly ordinary numbers, and now and then any bit pattern: NaN, infinities, subnormals, both zeros.
         let mut float = || match next() % 8 {
             0 => f32::from_bits(next()),
             1 => [0.0, -0.0, f32::NAN, f32::INFINITY, -f32::INFINITY, 1e-40, 0.5, -2.5][next() as usize % 8],
@@ -94,7 +94,7 @@ fn run(kernel: &Kernel, data: &Data, n: i32, skip: i32, s: f32, threads: u32, gr
     let [a, b, c] = &data.floats;
     let launch = kernel.launch(blocks, threads).arg(a).arg(b).arg(c).arg(&data.ints).arg(&unsigned).arg(&data.doubles);
     launch.arg(&mut y).arg(&mut q).arg(&mut e).arg(s).arg(n).arg(skip).run().unwrap();
-    // The choice among NaNs is not fixed by the language where an operation has two.
+    // The language leaves open which NaN an operation on two NaNs gives.
     let float = |x: &f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     let double = |x: &f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
     (y.iter().map(float).collect(), q.to_vec(), e.iter().map(double).collect())
@@ -109,7 +109,7 @@ fn compile(body: &str, frame: (&str, &str)) -> Program {
     good(&source)
 }
 
-/// A program that runs the code this is about, whatever else may be made soon.
+/// A program that runs the code under test, whatever other code may be made later.
 fn good(source: &str) -> Program {
     let options = CompileOptions { tier: Tier::Good, ..CompileOptions::default() };
     Program::compile(source, &options).unwrap()
@@ -158,7 +158,7 @@ fn an_index_that_wraps_in_a_row_is_guarded_thread_by_thread() {
     }";
     let kernel = good(source).kernel("k").unwrap();
     let (a, mut y) = (Array1::from_elem(64, 1.0f32), Array1::<f32>::zeros(64));
-    // Threads 0 to 3 are below n, 4 to 7 not; from 8 on the index is negative, and below it again.
+    // Threads 0 to 3 are below n, 4 to 7 are not; from 8 on the index has wrapped to a negative number, and is below n again.
     kernel.launch(1, 64).arg(&a).arg(&mut y).arg(i32::MAX - 7).arg(i32::MAX - 3).run().unwrap();
     let expected = Array1::from_iter((0..64).map(|t| if (4..8).contains(&t) { 0.0 } else { 1.0 }));
     assert_eq!(y, expected);

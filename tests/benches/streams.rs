@@ -1,7 +1,7 @@
-//! Streaming kernels on arrays larger than the cache, beside a native Rust loop over all cores, in interleaved rounds.
+//! Streaming kernels on arrays larger than the cache, against a native Rust loop over all cores, in interleaved rounds.
 //!
-//! `cargo bench --bench streams` prints one line a kernel with the ratio and its spread: native time over ours, so that 1.0 is as fast
-//! as native and 0.8 is the contract.
+//! `cargo bench --bench streams` prints one line per kernel with the ratio and its spread: native time over ours, so that 1.0 is as fast as
+//! native and 0.8 is the contract.
 
 use std::time::Instant;
 

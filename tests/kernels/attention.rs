@@ -64,7 +64,7 @@ fn flash_attention() -> Vec<Run> {
     runs
 }
 
-/// One of the two layouts in `float` or `double`.
+/// Rotates in one of the two layouts, in `float` or `double`.
 fn rotate<T: Element>(
     run: &mut Run,
     ty: &str,

@@ -20,7 +20,7 @@ pub fn gamma(n: usize) -> f64 {
 /// The byte that outputs are filled with before the launch: 0xcb in every byte is no plausible result of any type.
 const POISON: u8 = 0xcb;
 
-/// A kernel of `tests/filetests/kernels/` and what it is run with.
+/// A kernel of `tests/filetests/kernels/` with its runs.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     /// The file's name without `.cu`.
@@ -197,9 +197,9 @@ impl From<(usize, usize, usize)> for Extent {
 /// The steps of a run, in order.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// A kernel by its name expression.
+    /// Launches a kernel, given by its name expression.
     Launch { kernel: String, grid: Extent, block: Extent, shared: usize, args: Vec<Argument> },
-    /// A `__constant__` or `__device__` variable takes a value.
+    /// Sets a `__constant__` or `__device__` variable.
     Symbol { name: &'static str, value: Array },
 }
 
@@ -272,12 +272,12 @@ impl Run {
         self.add(Array::new(values, true))
     }
 
-    /// An array that is written: poisoned, so that what is never written shows.
+    /// An array that is written: poisoned, so that elements that are never written show.
     pub fn output<T: Element>(&mut self, len: usize) -> Handle {
         self.add(Array { kind: T::KIND, bytes: vec![POISON; len * T::KIND.size()], writable: true })
     }
 
-    /// The next launch.
+    /// Adds the next launch.
     pub fn launch(
         &mut self,
         kernel: impl Into<String>,
@@ -294,24 +294,24 @@ impl Run {
         self.steps.push(Step::Symbol { name, value: Array::new(values, false) });
     }
 
-    /// The array must hold these values, bit for bit.
+    /// Expects these values in an array, bit for bit.
     pub fn exactly<T: Element>(&mut self, array: Handle, values: &[T]) {
         self.expected.push((array, Expectation::Exactly(Array::new(values, false))));
     }
 
-    /// The array must hold these values, each within its absolute bound.
+    /// Expects these values in an array, each within its absolute bound.
     pub fn near(&mut self, array: Handle, want: Vec<f64>, bound: Vec<f64>) {
         self.expected.push((array, Expectation::Near { want, bound }));
     }
 
-    /// The array must hold these values within a relative bound.
+    /// Expects these values in an array, within a relative bound.
     pub fn near_relative(&mut self, array: Handle, want: Vec<f64>, relative: f64) {
         let bound = want.iter().map(|w| w.abs() * relative).collect();
         self.near(array, want, bound);
     }
 }
 
-/// The blocks that cover `n` things, `per` a block.
+/// The number of blocks that cover `n` elements, `per` in each block.
 pub fn cover(n: usize, per: usize) -> usize {
     n.div_ceil(per)
 }
@@ -325,7 +325,7 @@ pub fn wide(values: &[f32]) -> Vec<f64> {
 pub struct Rng(u64);
 
 impl Rng {
-    /// A sequence of its own for each seed.
+    /// The sequence of a seed.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }

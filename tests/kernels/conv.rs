@@ -9,7 +9,7 @@ pub const KERNELS: &[Kernel] = &[
     Kernel { name: "im2col", runs: im2col },
 ];
 
-/// A sum of products and that of their absolute values.
+/// A sum of products, and the sum of their absolute values.
 #[derive(Clone, Copy, Default)]
 struct Sum(f64, f64);
 
@@ -37,7 +37,7 @@ fn conv1d_constant() -> Vec<Run> {
         run.launch("conv1d_tiled", cover(n, 128), 128, 0, args![input, tiled, n as i32, radius as i32]);
         let (x, filter) = (wide(&x), wide(&filter));
         let mut sums = vec![Sum::default(); n];
-        // Every input spreads over the outputs about it.
+        // Every input contributes to the outputs around it.
         for (j, v) in x.iter().enumerate() {
             for (t, factor) in filter.iter().enumerate().take(2 * radius + 1) {
                 if let Some(i) = (j + t).checked_sub(radius).filter(|i| *i < n) {

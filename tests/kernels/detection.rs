@@ -8,7 +8,7 @@ fn nms() -> Vec<Run> {
     let mut runs = Vec::new();
     for (n, span) in [(1, 10), (10, 20), (64, 60), (65, 30), (300, 150)] {
         let mut rng = Rng::new(n as u64);
-        // Whole corners: areas and the test against a half are exact.
+        // Corners are integers, so areas and the test against a half are exact.
         let boxes: Vec<[i32; 4]> = (0..n)
             .map(|_| {
                 let (x, y) = (rng.below(span) as i32, rng.below(span) as i32);
@@ -51,7 +51,7 @@ fn nms() -> Vec<Run> {
     runs
 }
 
-/// Weights of a sample at (y, x): triangles about it, nothing for a sample more than a pixel outside.
+/// Weights of a sample at (y, x): a triangle around it, nothing for a sample more than a pixel outside.
 fn weight(y: f64, x: f64, [h, w]: [usize; 2], pixel: usize) -> f64 {
     if y < -1.0 || y > h as f64 || x < -1.0 || x > w as f64 {
         return 0.0;
@@ -70,7 +70,7 @@ fn roi_align() -> Vec<Run> {
         let rois: Vec<f32> = (0..count)
             .flat_map(|_| {
                 let image = rng.below(images) as f32;
-                // Some stick out of the image, which is twice as large as its features.
+                // Some boxes extend beyond the image, which is twice as large as its features.
                 let (x, y) = (rng.between(-6.0, 2.0 * w as f32), rng.between(-6.0, 2.0 * h as f32));
                 [image, x, y, x + rng.between(1.0, 16.0), y + rng.between(1.0, 16.0)]
             })
@@ -117,7 +117,7 @@ fn roi_align() -> Vec<Run> {
                 }
             }
             want.push(sum / samples);
-            // Four weights a sample of features below one; an average of sums of four products each.
+            // Each sample has four weights, of features below one; an average of sums of four products each.
             bound.push(4.0 * slack + gamma(4 * ratio * ratio + 2));
         }
         run.near(out, want, bound);

@@ -61,7 +61,7 @@ fn elementwise_functor() -> Vec<Run> {
     runs
 }
 
-/// GELU by its tanh form with the kernel's constants, and the bound of computing it in floats and rounding to half.
+/// GELU by its tanh form with the kernel's constants, and the error bound of computing it in floats and rounding to half.
 fn gelu(x: f64) -> (f64, f64) {
     let inner = f64::from(0.797_884_6_f32) * (x + f64::from(0.044715f32) * x * x * x);
     let t = inner.tanh();
@@ -86,7 +86,7 @@ fn gelu_half2() -> Vec<Run> {
         run.near(out, want, bound);
         let (state, offsets) = (run.state(&y), run.input(&bias));
         run.launch("add_bias_gelu", 2, 32, 0, args![state, offsets, rows as i32, (cols / 2) as i32]);
-        // The sum is rounded to half: exact in float first, which has bits enough for that to change nothing.
+        // The sum is rounded to half. It is exact in float before, which has enough bits that this changes nothing.
         let sums = y.iter().enumerate().map(|(i, v)| f16::from_f32(v.to_f32() + bias[i % cols].to_f32()).to_f64());
         let (want, bound) = sums.map(gelu).unzip();
         run.near(state, want, bound);

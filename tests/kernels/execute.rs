@@ -1,4 +1,4 @@
-//! Runs the data of `case` through the library: the one place that knows its interface.
+//! Runs the data of `case` through the library: only this file knows the library's interface.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use workbench::runtime::{
 
 use crate::case::{Argument, Array, Extent, Handle, Kernel, Kind, Run, Step};
 
-/// An array while its run lasts: memory aligned as the largest vector type wants it.
+/// An array during its run: memory aligned for the largest vector type.
 struct Memory {
     kind: Kind,
     chunks: Vec<u128>,

@@ -65,7 +65,7 @@ fn bilinear_upsample() -> Vec<Run> {
                     }
                 }
                 want.push(value);
-                // Pixels are below one: four weights in two directions move, then six roundings.
+                // Pixels are below one: four weights in two directions are off, then there are six roundings.
                 bound.push(4.0 * slack + gamma(6));
             }
         }
@@ -103,7 +103,7 @@ fn grid_sample() -> Vec<Run> {
     {
         let mut rng = Rng::new((oh * ow) as u64 + 1);
         let x = rng.floats(n * c * h * w);
-        // Points a whole number of 64ths off the middle: no tie among nearest pixels for these extents, which are odd or powers of two.
+        // Points an odd number of 64ths off the middle: no tie among nearest pixels for these extents, which are odd or powers of two.
         let grid: Vec<f32> = (0..2 * n * oh * ow).map(|_| (2 * rng.below(100) + 1) as f32 / 64.0 - 1.578_125).collect();
         let mut run = Run::new(format!("{n} x {c} x {h} x {w} at {oh} x {ow}, align = {align}"));
         let (input, points) = (run.input(&x), run.input(&grid));

@@ -1,5 +1,5 @@
 //! Whole kernels, `tests/filetests/kernels/*.cu`, in the idioms of real repositories: each is launched at several shapes, odd ones
-//! included, and compared with a plain loop in double precision. Each bound says where it comes from.
+//! included, and compared with a plain loop in double precision. A comment derives each bound.
 
 mod attention;
 mod case;
@@ -67,7 +67,7 @@ fn main() {
     libtest_mimic::run(&args, trials).exit();
 }
 
-/// Files and runs belong together one to one.
+/// Checks that each file has runs, and each run a file.
 fn every_file_has_runs(root: &Path) -> Result<(), Failed> {
     let known: BTreeSet<String> = FAMILIES.iter().copied().flatten().map(|k| k.name.to_owned()).collect();
     let files: BTreeSet<String> = std::fs::read_dir(root)?

@@ -108,7 +108,7 @@ fn matmul_grouped() -> Vec<Run> {
         let offsets = run.input(&offsets);
         let with_bias: Vec<f64> = sums.iter().zip(&biases).map(|(s, b)| s + b).collect();
         let relu = with_bias.iter().map(|v| v.max(0.0)).collect();
-        // Clamping does not widen an error; the cube of a number in [-1, 1] widens it threefold and rounds twice more.
+        // Clamping does not increase an error; the cube of a number in [-1, 1] increases it threefold and rounds twice more.
         let cube = with_bias.iter().map(|v| v.clamp(-1.0, 1.0).powi(3)).collect();
         let cube_bounds = bounds.iter().map(|b| 3.0 * b + 3.0 * U).collect();
         let expected =

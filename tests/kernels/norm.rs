@@ -13,7 +13,7 @@ pub const KERNELS: &[Kernel] = &[
 
 const EPS: f32 = 1e-5;
 
-/// Mean and variance, the biased one.
+/// Mean and (biased) variance.
 fn moments(x: &[f64]) -> (f64, f64) {
     let mean = x.iter().sum::<f64>() / x.len() as f64;
     (mean, x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / x.len() as f64)
@@ -53,7 +53,7 @@ fn layer_norm(x: &[f64], affine: impl Fn(usize) -> (f64, f64), u: f64) -> Row {
     Row { y, mean: (mean, mean_bound), rstd: (rstd, rstd * rstd_relative) }
 }
 
-/// Launches the forward kernel in `float` or `double` and says what must come.
+/// Launches the forward kernel in `float` or `double`, with the expected results.
 fn layernorm<T: Element>(
     run: &mut Run,
     name: &str,
@@ -91,7 +91,7 @@ fn layernorm_forward() -> Vec<Run> {
         let [wx, wg, wb] = [&doubles[0][..], &doubles[1], &doubles[2]];
         layernorm(&mut run, "float", U, [&x, &g, &b], [wx, wg, wb], cols, EPS.into());
         layernorm(&mut run, "float", U, [&x, &[], &b], [wx, &[], wb], cols, EPS.into());
-        // Twice the roundoff: the reference rounds as well.
+        // Twice the roundoff, because the reference rounds as well.
         layernorm(&mut run, "double", 2f64.powi(-52), [wx, wg, &[]], [wx, wg, &[]], cols, f64::from(EPS).into());
         runs.push(run);
     }

@@ -61,7 +61,7 @@ fn mandelbrot() -> Vec<Run> {
         let (counts, colours) = (run.output::<i32>(width * height), run.output::<u32>(width * height));
         let args = args![counts, colours, width as i32, height as i32, x0, y0, step, most];
         run.launch("mandelbrot", (cover(width, 16), cover(height, 8)), (16, 8), 0, args);
-        // Operation for operation as IEEE has it, so exact wherever products and sums are not contracted.
+        // The operations are those of IEEE in the same order, so results are exact wherever products and sums are not contracted.
         let times: Vec<i32> = (0..width * height)
             .map(|at| {
                 let (a, b) = (x0 + step * (at % width) as f64, y0 + step * (at / width) as f64);
@@ -109,8 +109,8 @@ fn black_scholes() -> Vec<Run> {
             let d1_bound =
                 (U + 2.0 * U * log.abs() + 4.0 * U * drift + U * (log + drift).abs()) / width + 4.0 * U * d1.abs();
             let d2_bound = d1_bound + 3.0 * U * width + U * d2.abs();
-            // The density is at most 0.4; the argument of `erfcf` rounds twice and the constant is rounded, `x` times the density is
-            // below 0.25; four units in the last place of at most two. A discount: argument, `expf` and product.
+            // The density is at most 0.4; the argument of `erfcf` rounds twice and the constant is rounded, `x` times the density is below
+            // 0.25; four units in the last place of at most two. Then a discount: argument, `expf` and product.
             let cdf_bound = |d_bound: f64| 0.4 * d_bound + 3.0 * U * 0.25 + 8.0 * U;
             bound.push(s * (cdf_bound(d1_bound) + 2.0 * U) + paid * (cdf_bound(d2_bound) + (7.0 + r * t) * U));
         }

@@ -16,7 +16,7 @@ fn quantized_dot() -> Vec<Run> {
         if blocks > 2 {
             x[32..64].fill(0.0);
         }
-        // Quantised as the kernel does, operation for operation: one division for the scale, one for the number.
+        // The reference quantises as the kernel does, operation for operation: one division for the scale, one for the number.
         let scales: Vec<f32> = x.chunks(32).map(|b| b.iter().fold(0f32, |m, v| m.max(v.abs())) / 127.0).collect();
         let quantise =
             |(i, v): (usize, &f32)| if scales[i / 32] == 0.0 { 0 } else { (v / scales[i / 32]).round() as i8 };
@@ -43,7 +43,7 @@ fn quantized_dot() -> Vec<Run> {
                 absolute += term.abs();
             }
             want.push(sum);
-            // Whole numbers below 2^24 are exact; two products, then the sum.
+            // Integers below 2^24 are exact; then there are two products and the sum.
             bound.push(gamma(blocks + 2) * absolute);
         }
         run.near(y, want, bound);
@@ -68,7 +68,7 @@ fn int4_unpack() -> Vec<Run> {
         run.launch("pack_int4", cover(rows * cols / 8, 32), 32, 0, args![bytes, packed, (rows * cols / 8) as i32]);
         run.exactly(packed, &pack(&values));
         let (qzeros, factors) = (run.input(&pack(&zeros)), run.input(&scales));
-        // A whole number times a float: rounded once, and to half once more.
+        // An integer times a float is rounded once, and to half once more.
         let want: Vec<f32> = (0..rows * cols)
             .map(|i| {
                 let at = i / cols / group * cols + i % cols;

@@ -13,7 +13,7 @@ pub const KERNELS: &[Kernel] = &[
     Kernel { name: "reduce_cooperative", runs: reduce_cooperative },
 ];
 
-/// The sum of a part of an array, and the bound of summing it in floats in any order.
+/// The sum of a part of an array, and the error bound of summing it in floats in any order.
 fn sum(part: &[f32]) -> (f64, f64) {
     let absolute: f64 = part.iter().map(|v| f64::from(v.abs())).sum();
     (part.iter().map(|v| f64::from(*v)).sum(), gamma(part.len()) * absolute)
@@ -98,7 +98,7 @@ fn reduce_shuffle() -> Vec<Run> {
         run.launch("reduce_rows<float, double>", rows, block, 0, args![input, doubles, cols as i32]);
         let (want, bound): (Vec<f64>, Vec<f64>) = x.chunks(cols).map(sum).unzip();
         run.near(floats, want.clone(), bound.clone());
-        // Multiples of 2^-23 below 1: sums in double are exact.
+        // The elements are multiples of 2^-23 below 1, so sums in double are exact.
         run.near(doubles, want, vec![0.0; rows]);
         let ints = rng.ints(rows * cols, -50, 50);
         let narrow: Vec<i8> = ints.iter().map(|v| *v as i8).collect();
@@ -141,7 +141,7 @@ fn reduce_last_block() -> Vec<Run> {
         let y = Rng::new(n as u64 + 6).floats(n);
         let mut run = Run::new(format!("n = {n}, {blocks} blocks"));
         let partial = run.output::<f32>(blocks);
-        // Twice: the counter is back at zero after the first launch.
+        // Launched twice: the counter is back at zero after the first launch.
         for data in [x, y] {
             let input = run.input(&data);
             let out = run.output::<f32>(1);

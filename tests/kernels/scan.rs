@@ -77,7 +77,7 @@ fn scan_warp_shuffle() -> Vec<Run> {
         run.launch(format!("block_inclusive_scan<float, {items}>"), 1, block, 0, args![input, out, n as i32]);
         let x = wide(&x);
         let absolute = scan(&x.iter().map(|v| v.abs()).collect::<Vec<_>>(), |a, b| a + b);
-        // The prefix before a thread is what its last item has less its own items: both go through n roundings at most.
+        // The prefix before a thread is that of its last item minus its own items: both go through n roundings at most.
         let bound = (0..n).map(|i| 2.0 * gamma(n + 3) * absolute[((i / items + 1) * items).min(n) - 1]).collect();
         run.near(out, scan(&x, |a, b| a + b), bound);
         runs.push(run);

@@ -1,4 +1,4 @@
-//! Softmax and what is built on it.
+//! Softmax and kernels built on it.
 
 use crate::case::{Kernel, Rng, Run, U, args, cover, gamma, wide};
 
@@ -8,8 +8,8 @@ pub const KERNELS: &[Kernel] = &[
     Kernel { name: "cross_entropy", runs: cross_entropy },
 ];
 
-/// Inputs lie in [-RANGE / 2, RANGE / 2), so that no exponent is larger than this. `expf` is within two units in the last place,
-/// four `U`; its argument is rounded, which costs another `RANGE * U` at most.
+/// Inputs are in [-RANGE / 2, RANGE / 2), so that no exponent is larger than this. `expf` is within two units in the last place, four `U`;
+/// its argument is rounded, which costs another `RANGE * U` at most.
 const RANGE: f64 = 20.0;
 
 fn logits(rng: &mut Rng, n: usize) -> Vec<f32> {
@@ -22,7 +22,8 @@ fn lse(row: &[f64]) -> f64 {
     max + row.iter().map(|v| (v - max).exp()).sum::<f64>().ln()
 }
 
-/// The bound of an `lse` in floats: of the sum, relatively; of its logarithm (one unit in the last place); of the addition.
+/// The bound of an `lse` in floats: the relative error of the sum; the error of its logarithm (one unit in the last place); that of the
+/// addition.
 fn lse_bound(lse: f64, n: usize) -> f64 {
     (RANGE + 4.0) * U + gamma(n) + 2.0 * U * (n as f64).ln() + U * lse.abs()
 }

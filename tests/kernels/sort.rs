@@ -15,7 +15,7 @@ fn bitonic_sort() -> Vec<Run> {
         let mut rng = Rng::new(length as u64);
         let n = blocks * length;
         let keys = rng.floats(n);
-        // A value that its key determines, so that equal keys do no harm.
+        // A value that the key determines, so that equal keys do no harm.
         let tag = |k: f32| k.to_bits() ^ 0x5555;
         let mut run = Run::new(format!("{blocks} x {length}, ascending = {ascending}"));
         let (k, v) = (run.state(&keys), run.state(&keys.iter().map(|k| tag(*k)).collect::<Vec<_>>()));

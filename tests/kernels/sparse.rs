@@ -64,7 +64,7 @@ fn union_find() -> Vec<Run> {
         let grid = (cover(width, 8), cover(height, 8));
         run.launch("merge_labels", grid, (8, 8), 0, args![input, labels, width as i32, height as i32]);
         run.launch("flatten_labels", cover(n, 64), 64, 0, args![labels, n as i32]);
-        // Flood fill from each pixel not yet reached: in order, so that it is its component's least.
+        // Flood fill from each pixel not yet reached, in order, so that the pixel is the least of its component.
         let mut want = vec![-1i32; n];
         for start in 0..n {
             let mut stack = if image[start] == 1 && want[start] < 0 { vec![start] } else { Vec::new() };
@@ -86,7 +86,7 @@ fn union_find() -> Vec<Run> {
     runs
 }
 
-/// Points with small whole coordinates: distances and sums are exact in floats.
+/// Points with small integer coordinates: distances and sums are exact in floats.
 fn points(rng: &mut Rng, n: usize, span: i32) -> Vec<f32> {
     rng.ints(n, -span, span).into_iter().map(|v| v as f32).collect()
 }
@@ -120,7 +120,7 @@ fn kmeans_assign() -> Vec<Run> {
         let args = args![input, centroids, out, totals, numbers, n as i32, k as i32];
         run.launch(format!("kmeans_assign<{dims}>"), 3, 64, (2 * k * dims + k) * 4, args);
         run.exactly(out, &labels);
-        // A sum of nothing is +0 here and there; whole numbers cancel to +0 as well.
+        // A sum over nothing is +0 on both sides; integers cancel to +0 as well.
         run.exactly(totals, &sums);
         run.exactly(numbers, &counts);
         runs.push(run);
@@ -132,7 +132,7 @@ fn knn() -> Vec<Run> {
     let mut runs = Vec::new();
     for (queries, refs, k) in [(1, 1, 1), (10, 100, 5), (70, 65, 16), (33, 4, 6)] {
         let mut rng = Rng::new(refs as u64);
-        // Few different places: many ties, which the lower index wins.
+        // Few different places, so there are many ties, which the lower index wins.
         let (q, r) = (points(&mut rng, queries * 3, 6), points(&mut rng, refs * 3, 6));
         let (mut indices, mut distances) = (Vec::new(), Vec::new());
         for p in q.chunks(3) {

@@ -30,8 +30,8 @@ fn stencil_2d5() -> Vec<Run> {
                 }
             }
         }
-        // Values stay below one. A step takes a weighted mean, which widens no error, and rounds six times a Laplacian below eight
-        // and once the result.
+        // Values stay below one. A step takes a weighted mean, which does not increase an error; it rounds a Laplacian below eight six
+        // times, and the result once.
         let step = (6.0 * 8.0 * f64::from(alpha) + 1.0) * U;
         run.near(third, u, vec![2.0 * step; x.len()]);
         runs.push(run);
@@ -83,7 +83,7 @@ fn game_of_life() -> Vec<Run> {
                 let args = args![handle, next, width as i32, height as i32];
                 run.launch(format!("life_step<{rule}>"), grid, (16, 4), 0, args);
                 handle = next;
-                // Every living cell counts for the eight about it.
+                // Every living cell counts for the eight cells around it.
                 let mut counts = vec![0usize; world.len()];
                 for (at, _) in cells.iter().enumerate().filter(|(_, alive)| **alive == 1) {
                     for (dy, dx) in [(0, 1), (1, 0), (1, 1), (0, width - 1), (height - 1, 0)] {

@@ -41,7 +41,7 @@ pub fn run(families: &[&[Kernel]], root: &Path) {
                     let program = Program::compile(&text, &options);
                     let time = start.elapsed().as_secs_f64() * 1e3;
                     assert!(program.is_ok(), "{} compiles", kernel.name);
-                    // The better code that is made meanwhile belongs to this compilation, not to the next.
+                    // The better code made in the background belongs to this compilation, not to the next.
                     drop(program);
                     settle();
                     time
@@ -71,12 +71,12 @@ pub fn run(families: &[&[Kernel]], root: &Path) {
     memory(&texts);
 }
 
-/// Compiles thousands of times, and prints how much memory that took after the first tenth.
+/// Compiles thousands of times, and prints the growth of memory after the first tenth.
 fn memory(texts: &[(String, CompileOptions)]) {
     let mut after_tenth = 0;
     for i in 0..MANY {
         let (text, options) = &texts[i % texts.len()];
-        // A comment that differs each time: nothing can be cached.
+        // The comment differs each time, so nothing can be cached.
         let program = Program::compile(&format!("{text}\n// {i}\n"), options);
         assert!(program.is_ok());
         if i == MANY / 10 {
@@ -87,7 +87,7 @@ fn memory(texts: &[(String, CompileOptions)]) {
     println!("{MANY} compilations: {before:.1} MB after a tenth, {after:.1} MB after all");
 }
 
-/// Memory of the process in bytes; 0 where the system does not tell.
+/// Memory of the process in bytes; 0 if the system does not tell.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096

@@ -137,7 +137,7 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Forward and backward in arithmetic of unit roundoff `u`. Functions are good to two units in the last place, four `u`.
+/// Forward and backward passes in arithmetic of unit roundoff `u`. Functions are good to two units in the last place, which are four `u`.
 fn lstm<T: Element + Into<f64>>(run: &mut Run, ty: &str, u: f64, round: fn(f32) -> T, batch: usize, hidden: usize) {
     let mut rng = Rng::new(hidden as u64);
     let mut data = |n: usize, scale: f32| rng.uniform(n, -scale, scale).into_iter().map(round).collect::<Vec<T>>();
@@ -180,7 +180,7 @@ fn lstm<T: Element + Into<f64>>(run: &mut Run, ty: &str, u: f64, round: fn(f32) 
             (o * t, t.abs() * eo + o * (slack + 4.0 * u * t.abs()) + 2.0 * u * (o * t).abs());
     }
 
-    // Backward from states of its own, so that errors do not add up.
+    // The backward pass starts from states of its own, so that errors do not add up.
     let states: Vec<T> = want_c.0.iter().map(|v| round(*v as f32)).collect();
     let activations: Vec<T> = want_gates.0.iter().map(|v| round(*v as f32)).collect();
     run.near(h, want_h.0, want_h.1);
@@ -223,7 +223,7 @@ fn lstm_cell() -> Vec<Run> {
     for (batch, hidden) in [(1, 1), (3, 33), (2, 100)] {
         let mut run = Run::new(format!("{batch} x {hidden}"));
         lstm::<f32>(&mut run, "float", U, |x| x, batch, hidden);
-        // Twice the roundoff: the reference rounds as well.
+        // Twice the roundoff, because the reference rounds as well.
         lstm::<f64>(&mut run, "double", 2f64.powi(-52), f64::from, batch, hidden);
         runs.push(run);
     }
@@ -255,7 +255,8 @@ fn batch_norm_accessor() -> Vec<Run> {
             let mean = places.iter().map(|p| x[*p]).sum::<f64>() / count;
             let var = places.iter().map(|p| (x[*p] - mean).powi(2)).sum::<f64>() / count;
             let mean_bound = gamma(places.len() + 1) * places.iter().map(|p| x[*p].abs()).sum::<f64>() / count;
-            // As for layer norm: the sum of squares about a mean that is off, half of it by the root, then root, sum and quotient.
+            // The bound is that of layer norm: the sum of squares about a mean that is off, half of it by the root, then root, sum and
+            // quotient.
             let relative = 0.5 * (gamma(places.len() + 4) * var + mean_bound * mean_bound) / (var + eps) + 3.0 * U;
             let (w, b, rstd) = (f64::from(w[channel]), f64::from(b[channel]), (var + eps).sqrt().recip());
             for p in places {

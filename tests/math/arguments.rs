@@ -1,4 +1,4 @@
-//! The arguments and results of `reference.bin`; `reference.py` makes the same arguments and tells the format.
+//! The arguments and results of `reference.bin`; `reference.py` makes the same arguments and describes the format.
 
 /// Correctly rounded results of one function.
 pub struct Record {
@@ -6,7 +6,7 @@ pub struct Record {
     pub name: String,
     /// All argument lists, one after the other.
     pub arguments: Vec<f64>,
-    /// A result for each.
+    /// The result for each argument list.
     pub results: Vec<f64>,
 }
 
@@ -56,7 +56,7 @@ fn arguments(name: &str, arity: usize) -> Vec<f64> {
     out
 }
 
-/// Every function's record; `arity` says how many arguments one takes.
+/// Every function's record; `arity` gives the number of its arguments.
 pub fn records(arity: impl Fn(&str) -> usize) -> Vec<Record> {
     let mut data: &[u8] = include_bytes!("reference.bin");
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Runs a kernel over many arguments at once.
+//! A kernel run over many arguments at once.
 
 use workbench::ir::Scalar;
 use workbench::runtime::{Arg, BufferArg, CompileOptions, LaunchConfig, Program};

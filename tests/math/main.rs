@@ -1,4 +1,4 @@
-//! CUDA's math API through compiled kernels, against references written or computed apart.
+//! CUDA's math API through compiled kernels, against references written or computed independently.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

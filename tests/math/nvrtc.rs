@@ -1,5 +1,5 @@
-//! Every builtin function of the front end exists in CUDA with the same parameters and result: NVRTC compiles a call of each.
-//! Passes with a note where NVRTC cannot be found, unless `WORKBENCH_TEST_NVRTC` is set, as `cargo xtask test` does.
+//! A check that every builtin function of the front end exists in CUDA with the same parameters and result: NVRTC compiles a call of each.
+//! Passes with a note if NVRTC cannot be found, unless `WORKBENCH_TEST_NVRTC` is set, as `cargo xtask test` sets it.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use workbench::back::cuda::{self, Code, CompileFailure, NvrtcOptions, Options};
 use workbench::front::builtins;
 use workbench::source::SourceMap;
 
-/// Functions whose result is `bool` as C++ has it, and an `int` in NVRTC's own headers.
+/// Functions whose result is `bool` in C++, and an `int` in NVRTC's own headers.
 const TRUTHS: [&str; 4] = ["isfinite", "isinf", "isnan", "signbit"];
 
 /// The functions that compute capability 7.0 took away: warp functions without masks.
 const LEGACY: [&str; 9] =
     ["__all", "__any", "__ballot", "__shfl", "__shfl_down", "__shfl_up", "__shfl_xor", "__uni", "__uni_sync"];
 
-/// A call of one overload, its result's type checked.
+/// A call of one overload, with a check of its result's type.
 fn overload(sig: &builtins::Sig, n: usize) -> String {
     let types: Vec<String> = sig.params.iter().map(|p| p.ty().to_string()).collect();
     let args: Vec<String> = types.iter().map(|t| format!("any<{t}>()")).collect();
@@ -51,11 +51,11 @@ fn every_builtin_is_cudas_with_its_types() {
         "template <class A> struct same<A, A> { enum { value = 1 }; };".to_owned(),
         "template <class T> __device__ T& any();".to_owned(),
     ];
-    // GCC's are the host compiler's.
+    // Functions of GCC belong to the host compiler.
     let is_cudas = |n: &&String| !LEGACY.contains(&n.as_str()) && !n.starts_with("__builtin_");
     for name in names.iter().filter(is_cudas) {
         for sig in builtins::lookup(name) {
-            // <cmath> has it; NVRTC's overloads leave it ambiguous.
+            // <cmath> has this overload; NVRTC's overloads leave the call ambiguous.
             if sig.declaration() != "double ldexp(int, int)" {
                 lines.push(overload(sig, lines.len()));
             }

@@ -14,7 +14,7 @@ fn bytes(x: u32) -> [i64; 4] {
     x.to_le_bytes().map(i64::from)
 }
 
-/// Applies to each half and byte: `signed` says how the lanes are read; the result is truncated to the lane.
+/// Applies a function to each half or byte: `signed` says how the lanes are read; the result is truncated to the lane.
 fn per_lane(width: u32, signed: bool, words: [u32; 3], f: impl Fn(i64, i64, i64) -> i64) -> u32 {
     let mask = (1u64 << width) - 1;
     let read = |x: u32, at: u32| {
@@ -31,7 +31,7 @@ fn clamp(x: i64, width: u32, signed: bool) -> i64 {
     if signed { x.clamp(-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { x.clamp(0, (1 << width) - 1) }
 }
 
-/// Rounded half away from zero.
+/// The average, rounded half away from zero.
 fn average(x: i64, y: i64) -> i64 {
     ((x + y) as f64 / 2.0).round() as i64
 }
@@ -182,7 +182,7 @@ const WORDS: &[(&str, usize, Word)] = &[
     }),
 ];
 
-/// Words whose lanes meet every pair of ends and middles.
+/// Words in whose lanes every pair of extreme and middle values meets.
 fn samples() -> Vec<[u32; 3]> {
     const LANE: [u32; 9] = [0, 1, 2, 0x55, 0x7e, 0x7f, 0x80, 0x81, 0xff];
     let mut out = Vec::new();
@@ -257,7 +257,7 @@ fn the_choosing_forms_say_which_was_chosen() {
     let pick: [(&str, Pair); 2] = [("max", |x, y| (x.max(y), x >= y)), ("min", |x, y| (x.min(y), x <= y))];
     for (name, f) in pick {
         for (sign, signed) in [("s", true), ("u", false)] {
-            // The answers are mixed into the result: each flips bits of its own.
+            // The answers are mixed into the result such that each flips bits of its own.
             let word = format!(
                 "__device__ unsigned both(unsigned x, unsigned y) {{ bool p = false;\n\
                  unsigned r = __vib{name}_{sign}32(x, y, &p); return r ^ (p ? 0x55555555u : 0u); }}\n"

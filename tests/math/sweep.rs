@@ -1,5 +1,5 @@
-//! Every `float` there is, through every function of one argument: `cargo xtask ulp`. The reference is the `double` form, rounded,
-//! which `ulp` holds to a few ULP of `double`; so next to a tie between two floats the distance may be off by one.
+//! Every `float`, through every function of one argument: `cargo xtask ulp`. The reference is the `double` form, rounded, which `ulp` holds
+//! to a few ULP of `double`; so next to a tie between two floats the distance may be off by one.
 //!
 //! The sweep is itself a kernel: a thread walks a range of bit patterns and keeps the worst.
 
@@ -10,11 +10,11 @@ use workbench::front::reference::accuracy::Row;
 use crate::harness::Kernel;
 use crate::ulp::{BOUNDS, Bound, kernel};
 
-/// Threads of a launch, and bit patterns that each takes.
+/// Threads of a launch, each with so many bit patterns.
 const THREADS: u64 = 1 << 12;
 const EACH: u64 = 1 << 12;
 
-/// The kernel that finds the worst of a function. What it keeps of a thread is the distance and the pattern, in one number each.
+/// The kernel that finds the worst argument of a function. It keeps the distance and the pattern of each thread, in one number each.
 fn sweep(bound: &Bound) -> Kernel {
     let name = bound.name;
     let absolute = bound.absolute.as_ref().map_or_else(String::new, |beyond| {
@@ -53,7 +53,7 @@ fn page() -> PathBuf {
 }
 
 /// Prints the largest errors. `WORKBENCH_ULP_STRIDE=n` takes every n-th bit pattern; all are taken by default, and their lines of the page rewritten.
-/// `WORKBENCH_ULP_ONLY` names functions, apart by spaces.
+/// `WORKBENCH_ULP_ONLY` names functions, separated by spaces.
 #[test]
 #[ignore = "takes hours: cargo xtask ulp"]
 fn every_float() {
@@ -93,7 +93,7 @@ fn every_float() {
     assert!(wrong.is_empty(), "past CUDA's bounds: {wrong:?}");
 }
 
-/// Puts what was found of a function into its line of the page.
+/// Puts the result for a function into its line of the page.
 fn keep(name: &str, worst: u64, at: u32, bound: u64) {
     let found = Row { name, error: Some(worst), at: f32::from_bits(at), bound };
     let page = std::fs::read_to_string(page()).expect("the page can be read");
@@ -104,7 +104,7 @@ fn keep(name: &str, worst: u64, at: u32, bound: u64) {
     std::fs::write(self::page(), lines.join("\n") + "\n").expect("the page can be written");
 }
 
-/// A table that is older than the functions is found out where their worst case was, or where a function is missing.
+/// A table that is older than the functions is detected at their worst arguments, or by a missing function.
 #[test]
 fn the_kept_table_is_of_these_functions() {
     let page = std::fs::read_to_string(page()).expect("the page can be read");

@@ -14,7 +14,7 @@ use crate::harness::Kernel;
 pub struct Beyond {
     /// True if a first argument is beyond the end.
     past: fn(f64) -> bool,
-    /// The same as CUDA C++ of `x`.
+    /// The same condition on `x` in CUDA C++.
     pub text: &'static str,
     /// The bound of the `double` form, relative to results larger than 1.
     double: f64,
@@ -24,7 +24,7 @@ pub struct Beyond {
 
 /// A function's bounds.
 pub struct Bound {
-    /// Its `double` form.
+    /// The name of its `double` form.
     pub name: &'static str,
     /// The number of arguments it takes.
     pub arity: usize,
@@ -39,7 +39,7 @@ pub struct Bound {
 /// Bessel functions: absolute bounds from 8 on.
 const BESSEL: Beyond = Beyond { past: |x| x.abs() >= 8.0, text: "fabs(x) >= 8.0", double: 5e-12, float: 2.2e-6 };
 
-/// Between its zeros on the negative side the guide gives `lgamma` no bound; an absolute one is ours.
+/// The guide gives `lgamma` no bound between its zeros on the negative side; an absolute one is ours.
 const LGAMMA: Beyond = Beyond {
     past: |x| (-23.0001..-2.2637).contains(&x),
     text: "x >= -23.0001 && x < -2.2637",
@@ -123,7 +123,7 @@ macro_rules! distance {
 distance!(distance, f64, i64);
 distance!(distance_f32, f32, i32);
 
-/// `k`, which applies a function to every argument list.
+/// The kernel `k`, which applies a function to every argument list.
 pub fn kernel(name: &str, arity: usize, ty: &str) -> Kernel {
     let list: Vec<String> = (0..arity).map(|j| format!("x[{arity} * i + {j}]")).collect();
     Kernel::new(&format!(
@@ -159,8 +159,8 @@ fn double_forms_keep_cudas_bounds_on_the_whole_range() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The `double` form, which the test above holds to a few of its own ULP, is the reference; arguments are of every exponent
-/// and both signs, denormal ones included.
+/// The `double` form, which the test above holds to a few ULP of `double`, is the reference; arguments have every exponent and both signs,
+/// denormal ones included.
 #[test]
 fn float_forms_keep_cudas_bounds_on_the_whole_range() {
     let mut wrong = Vec::new();
@@ -170,7 +170,7 @@ fn float_forms_keep_cudas_bounds_on_the_whole_range() {
         for high in 0..512u32 {
             for _ in 0..16 * bound.arity {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                // The first is of every exponent, the others near the middle.
+                // The first has any exponent, the others one near the middle.
                 let exponent = if arguments.len() % bound.arity == 0 { high } else { 120 + (state >> 60) as u32 };
                 arguments.push(f32::from_bits(exponent << 23 | (state >> 33) as u32 & 0x7f_ffff));
             }

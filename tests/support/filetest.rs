@@ -12,7 +12,7 @@ use super::value::{self, Value};
 
 type Outcome = Result<(), String>;
 
-/// Everything that runs is run with either machine code.
+/// Every test that runs a kernel runs it with each of these tiers.
 const TIERS: [Tier; 5] = [Tier::Soon, Tier::Good, Tier::Lanes, Tier::Wide, Tier::Fibers];
 
 /// Runs the test in a file.
@@ -30,7 +30,7 @@ pub fn run(path: &Path) -> Outcome {
     let on_gpu = std::env::var("WORKBENCH_TEST_DEVICE").is_ok_and(|device| device == "cuda");
     for word in words {
         if word == "cpu" {
-            // NVRTC does not take the text.
+            // NVRTC does not accept the text.
             if on_gpu {
                 return Ok(());
             }
@@ -87,7 +87,7 @@ fn render(text: &str, options: &CompileOptions) -> Result<String, String> {
     }
 }
 
-/// Compares a trailing section with what came, or rewrites it.
+/// Compares a trailing section with the actual text, or rewrites it.
 fn section(path: &Path, text: &str, name: &str, actual: &str) -> Outcome {
     let mark = format!("// {name}:\n");
     let (head, tail) = match text.find(&mark) {
@@ -148,7 +148,7 @@ fn run_errors(text: &str, options: &CompileOptions) -> Outcome {
 }
 
 fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
-    // Threads that need not wait for one another do not, and who leaves the kernel is waited for no more.
+    // Threads that need not wait for one another do not, and a thread that has left the kernel is no longer waited for.
     let alone = options.tier == Tier::Fibers;
     let program = compile(text, options)?;
     let mut any = false;
@@ -188,7 +188,7 @@ fn run_launches(text: &str, options: &CompileOptions) -> Outcome {
         let together = matches!(options.tier, Tier::Lanes | Tier::Wide) && launch.block.count() > 1;
         let (result, arrays) = launch.execute(&program).map_err(at)?;
         if together && result.is_err() {
-            // Threads that run in step with one that faults have got as far as it has; of arrays nothing is promised then.
+            // Threads that run in step with a faulting one have got as far as it has; nothing is promised of arrays then.
             let is_array =
                 |line: &String| !line.contains("error: ") && line.contains(" == ") && !line.starts_with("fault: ");
             expectations.retain(|line| !is_array(line));
@@ -302,7 +302,7 @@ impl Launch {
                 Value::Number(text) if half.is_none() => Arg::Scalar(value::number(elem.bits(), text)?),
                 _ => {
                     let bytes = match (given, half) {
-                        // A 16-bit float by value goes by its bytes.
+                        // A 16-bit float by value is passed as its bytes.
                         (Value::Number(text), Some(half)) => value::element_bytes(half, text)?,
                         _ => value::memory(given, elem)?,
                     };
@@ -318,7 +318,7 @@ impl Launch {
         (config.shared_mem, config.timeout, config.serial) = (self.shared.into(), self.timeout, self.serial);
         let mut result = kernel.launch_raw(&config, &args);
         if result.as_ref().is_err_and(|e| e.to_string().contains("its code was still being compiled")) {
-            // The limit is meant for what it runs.
+            // The limit is meant for the run, not for the compilation.
             workbench::runtime::settle();
             result = kernel.launch_raw(&config, &args);
         }
@@ -412,7 +412,7 @@ fn set(program: &Program, text: &str) -> Outcome {
     symbol.set_bytes(&bytes).map_err(|e| e.to_string())
 }
 
-/// All `__constant__` and `__device__` variables as they are.
+/// All `__constant__` and `__device__` variables with their present contents.
 fn symbols(program: &Program) -> Result<Vec<Array>, String> {
     let mut arrays = Vec::new();
     for name in program.symbol_names() {

@@ -1,4 +1,4 @@
-//! The passes by name, for file tests: what each makes of a module, or finds out about it, as text.
+//! The passes by name, for file tests: the result of each on a module, or its findings, as text.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use workbench::pass;
 use workbench::pass::regions::Splits;
 use workbench::valid;
 
-/// Runs the pass of a name on the module that a text is.
+/// Runs the pass of a name on the module of a text.
 pub fn run(name: &str, text: &str) -> Result<String, String> {
     let mut module = workbench::ir::read::module(text).map_err(|e| e.to_string())?;
     check(&module, "the input")?;

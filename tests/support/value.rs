@@ -1,4 +1,4 @@
-//! Values as the file tests write them.
+//! Values in the notation of the file tests.
 
 use workbench::ir::{Const, Elem, POISON, ParamType, Scalar};
 
@@ -138,7 +138,7 @@ pub fn memory(value: &Value, elem: Elem) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The element type arrays of a parameter have.
+/// The element type that arrays of a parameter have.
 pub fn element(ty: ParamType) -> Elem {
     match ty {
         ParamType::Scalar(s) => s.into(),

@@ -1,5 +1,5 @@
-//! Expressions: of a wanted C type, total but for what the IR defines anyway (integers wrap, conversions saturate), and such that
-//! no bits of a NaN can be told apart.
+//! Expressions of a wanted C type. They are total, given what the IR defines (integers wrap, conversions saturate), and no bits of a NaN
+//! can be told apart.
 
 use super::random::Random;
 use super::ty::Ty::{self, Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
@@ -11,15 +11,15 @@ pub struct Scope {
     pub vars: Vec<Var>,
     pub arrays: Vec<Array>,
     pub helpers: Vec<Helper>,
-    /// Only what is the same for all threads of a block.
+    /// True if only values that are the same for all threads of a block are used.
     pub uniform: bool,
-    /// The thread's own cells may be read: `i` is known.
+    /// True if the thread's own cells may be read: `i` is known.
     pub cell: bool,
-    /// `n - 1 - i` is an index.
+    /// True if `n - 1 - i` is an index.
     pub guarded: bool,
-    /// Only what code that runs several threads at once is likely to know: common types, accesses in a line.
+    /// True if only code is wanted that the vector tiers are likely to support: common types, accesses to consecutive elements.
     pub simple: bool,
-    /// Inside the kernel, not a helper.
+    /// True inside the kernel, not in a helper.
     pub kernel: bool,
     /// The number of values that `i` may have.
     pub span: usize,
@@ -286,7 +286,7 @@ impl Scope {
         }
     }
 
-    /// A float that is no NaN.
+    /// A float that is not a NaN.
     fn number(&mut self, ty: Ty, d: usize) -> String {
         let e = self.expr(ty, d);
         // Both are exact, and a NaN loses to a number.
@@ -343,7 +343,7 @@ impl Scope {
                 }
             }
             10 | 11 if self.simple && self.rng.below(4) > 0 => {
-                // A division that might fault, by the same number for all.
+                // A division that might fault, but by the same number for all threads.
                 let op = *self.rng.pick(&["/", "%"]);
                 self.uniformly(|s| format!("({} {op} ((({})k & 3) + 1))", s.leaf(ty, 1), ty.name()))
             }

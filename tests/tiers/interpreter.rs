@@ -1,7 +1,7 @@
-//! Runs a kernel of a module as its IR says, one thread after the other: the answer that machine code is compared with.
+//! An interpreter that runs a kernel of a module as its IR says, one thread after the other: machine code is compared with its answer.
 //!
-//! A block's threads run to the next barrier or collective, in order; when all have, those that may go on do. So a fault is one of
-//! the first stretch between two of these in which a thread faults.
+//! A block's threads run to the next barrier or collective, in order; when all have arrived, those that may go on do so. So a fault is one
+//! of the first stretch between two of these in which a thread faults.
 
 use workbench::back::FaultKind;
 use workbench::ir::{Collective, FuncId, Module, ReduceOp, Scalar, Shuffle};
@@ -41,14 +41,14 @@ pub enum Ending {
     Endless,
 }
 
-/// Order of the threads of a stretch; what a kernel computes must not depend on it.
+/// The order of the threads of a stretch; results must not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Forward,
     Backward,
 }
 
-/// Runs a kernel; arrays in `args` are left as it leaves them.
+/// Runs a kernel; arrays in `args` are left as the kernel leaves them.
 pub fn launch(
     module: &Module,
     kernel: FuncId,
@@ -157,7 +157,7 @@ fn waiting<'a>(thread: &'a Thread<'_>) -> Option<&'a Waiting> {
     }
 }
 
-/// Lets go on who may; whether anybody may.
+/// Lets threads go on that may; true if any may.
 fn meet(threads: &mut [Thread<'_>]) -> bool {
     let live: Vec<usize> = (0..threads.len()).filter(|t| !matches!(threads[*t].state, State::Done)).collect();
     let first = waiting(&threads[live[0]]).expect("a live thread waits").clone();
@@ -263,7 +263,7 @@ fn combined(op: Collective, lane: usize, args: &[Option<Vec<u64>>], ty: Option<S
     }
 }
 
-/// The lane that a shuffle reads from: PTX ISA, `shfl.sync`, with what CUDA's header makes of the width.
+/// The lane that a shuffle reads from: PTX ISA, `shfl.sync`, with the width as CUDA's header passes it.
 fn source(kind: Shuffle, lane: i32, by: i32, width: i32) -> usize {
     let by = by & 31;
     let segment = (32 - width) & 31;

@@ -1,4 +1,4 @@
-//! Whole kernels: helpers, how threads find their cells, how many threads there are, and sometimes a deliberate fault.
+//! Whole kernels: helpers, the form in which threads find their cells, the number of threads, and sometimes a deliberate fault.
 
 use super::expr::Scope;
 use super::random::Random;
@@ -17,7 +17,7 @@ pub struct Kernel {
     pub cells: usize,
     /// Elements of the arrays that are read.
     pub inputs: usize,
-    /// By how many elements `z` and `g` are shorter than the others that are written.
+    /// The number of elements by which `z` and `g` are shorter than the other arrays that are written.
     pub short: usize,
     /// `n` and `k` of each data set.
     pub sizes: Vec<(i32, i32)>,
@@ -48,7 +48,7 @@ const BLOCKS: [[u32; 3]; 14] = [
 /// The form in which threads find their cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frame {
-    /// All of them work.
+    /// All threads work.
     All,
     /// `if (i < n) { .. }`
     If,
@@ -66,7 +66,7 @@ struct Shape {
     /// The operations that threads do together.
     sync: Sync,
     fault: bool,
-    /// One dimension is enough.
+    /// True if one dimension is enough.
     flat: bool,
     of: Of,
     /// The grid and the block it is launched with.
@@ -83,7 +83,7 @@ enum Of {
     Tiles,
 }
 
-/// Blocks of whole chunks, most of which are large enough to be looked at as one.
+/// Blocks of whole chunks, most of which are large enough for checks hoisted to once per block.
 const TILES: [[u32; 3]; 10] = [
     [16, 16, 1],
     [16, 16, 1],
@@ -107,7 +107,7 @@ pub fn walks(seed: u64) -> Kernel {
     made(seed, Of::Walks)
 }
 
-/// The kernel of a seed that only brings tiles into shared memory, past an end in half of the cases.
+/// The kernel of a seed that only copies tiles into shared memory, past an end in half of the cases.
 pub fn tiles(seed: u64) -> Kernel {
     made(seed, Of::Tiles)
 }
@@ -358,7 +358,7 @@ fn fault(writer: &mut Writer) -> Node {
         11 => format!("y[i] += a[(int)i - {}] * a[i];", 1 + rng.below(5)),
         12 => format!("r[i] = p[{} - (int)i];", near - 1),
         13 => format!("e[i] = d[i * 2 + {}];", inputs - 2 * near + rng.below(2)),
-        // These arrays are a bit short.
+        // These arrays are a little too short.
         14 => "z[i] = q[i] + 1;".to_owned(),
         15 => "g[i] = (short)k;".to_owned(),
         0 => format!("r[i + {hit} * 100000] = 1;"),

@@ -1,4 +1,4 @@
-//! One kernel on its data sets: by the interpreter, on the IR before and after the passes, and by each machine code.
+//! One kernel on its data sets: by the interpreter, on the IR before and after the passes, and by each tier of machine code.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::interpreter::{self, Argument, Ending, Order};
 use super::kernel::Kernel;
 use super::random::Random;
 
-/// Statements of a launch; what takes more is left out.
+/// The number of statements of a launch; longer launches are left out.
 const STEPS: u64 = 30_000_000;
 
 /// The result of a launch: its arrays, or its faults.
 #[derive(Debug, Clone, PartialEq)]
 enum Result {
     Good(Vec<Vec<u64>>),
-    /// The interpreter's are all that may be; the first is of the lowest thread.
+    /// The faults of the interpreter are all that may occur; the first is of the lowest thread.
     Faults([u32; 3], Vec<Fault>),
 }
 
@@ -104,7 +104,7 @@ fn ints(rng: &mut Random, count: usize) -> Vec<u64> {
     let mut one = || match rng.below(4) {
         0 => rng.bits(),
         1 => *rng.pick(&[0, 1, u64::MAX, i32::MAX as u64, i32::MIN as i64 as u64, 1 << 63, 255, 256, 65535]),
-        // Rounded to a double and then to a float these end in another float.
+        // These end in another float if they are rounded to a double and then to a float.
         2 if rng.one_in(3) => {
             *rng.pick(&[(1 << 62) + (1 << 38) + 1, (1 << 63) + (1 << 39) + 1, (1 << 60) + (3 << 36) - 1])
         }
@@ -153,7 +153,7 @@ impl Data {
     }
 }
 
-/// An array's elements as bits, in which all NaNs are one.
+/// An array's elements as bits, in which all NaNs are the same.
 fn elements(bytes: &[u8], scalar: Scalar) -> Vec<u64> {
     let one = |chunk: &[u8]| {
         let mut wide = [0; 8];
@@ -196,7 +196,7 @@ fn interpreted(program: &Program, module: &Module, kernel: &Kernel, data: &Data,
     }
 }
 
-/// Bytes on either side of an array that nobody may touch.
+/// Bytes on either side of an array that nothing may touch.
 const FENCE: usize = 256;
 
 fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Result<Result, String> {
@@ -262,7 +262,7 @@ fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Res
 }
 
 fn view(words: &mut [u64]) -> &mut [u8] {
-    // SAFETY: any bytes are eight to a word, and a word is any bytes.
+    // SAFETY: any bytes are valid for words, and a word is eight bytes.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
 }
 
@@ -308,7 +308,7 @@ fn program(source: &str, tier: Tier) -> std::result::Result<Program, Failure> {
         .map_err(|e| Failure { message: format!("{tier:?} does not compile: {e}"), differs: false })
 }
 
-/// Runs a kernel every way on all its data sets.
+/// Runs a kernel in every way on all its data sets.
 pub fn try_kernel(kernel: &Kernel, source: &str, tiers: &[Tier]) -> std::result::Result<Ended, Failure> {
     let mut programs = Vec::new();
     for tier in tiers {
@@ -330,7 +330,7 @@ pub fn try_kernel(kernel: &Kernel, source: &str, tiers: &[Tier]) -> std::result:
         };
         let Some(expected) = interpreted(first, module, kernel, &data, Order::Forward) else { continue };
         ended.faults += usize::from(matches!(expected, Result::Faults(..)));
-        // After the passes, and with threads in another order: the one finds mistakes of the passes, the other kernels that race.
+        // The IR after the passes, and threads in another order: the former finds mistakes of the passes, the latter kernels that race.
         if number == 0 {
             if let Some(other) = interpreted(first, &prepared, kernel, &data, Order::Forward)
                 && other != expected

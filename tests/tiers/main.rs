@@ -1,9 +1,9 @@
-//! Random kernels give, with every machine code there is, bit for bit what their IR means: an interpreter of its own runs each.
+//! Random kernels give, in every tier, the bits that their IR defines: an interpreter of its own runs each.
 //!
-//! `WORKBENCH_TIERS_CASES` is how many kernels are tried, `WORKBENCH_TIERS_SEED` the seed of the first; a kernel is all that its
-//! seed says. `WORKBENCH_TIERS_TRACE=1` names each seed before it runs, for what ends the process; `WORKBENCH_TIERS_SHOW=1` prints
-//! each kernel. A C compiler takes longer than all else, so one kernel in `WORKBENCH_TIERS_WIDE` (10) gets wide code. `WORKBENCH_TIERS_WALKS`
-//! and `WORKBENCH_TIERS_TILES` are how many walks over arrays and tiles in shared memory are tried besides.
+//! `WORKBENCH_TIERS_CASES` is the number of kernels to try, `WORKBENCH_TIERS_SEED` the seed of the first; a kernel is determined by its seed.
+//! `WORKBENCH_TIERS_TRACE=1` names each seed before it runs, for failures that end the process; `WORKBENCH_TIERS_SHOW=1` prints each kernel.
+//! A C compiler takes longer than everything else, so one kernel in `WORKBENCH_TIERS_WIDE` (10) gets wide code. `WORKBENCH_TIERS_WALKS` and
+//! `WORKBENCH_TIERS_TILES` are the numbers of walks over arrays and of tiles in shared memory that are tried besides.
 
 mod expr;
 mod interpreter;
@@ -39,7 +39,7 @@ fn machine_code_does_what_the_ir_says() {
     compare(setting("WORKBENCH_TIERS_CASES", 1000), setting("WORKBENCH_TIERS_WIDE", 10), kernel::kernel);
 }
 
-/// Each of them wide: what is looked at once before a loop is wide code's.
+/// Bounds checks hoisted out of a loop are wide code's, so each of these kernels is compiled wide.
 #[test]
 fn what_is_looked_at_before_a_loop_is_what_it_reads() {
     compare(setting("WORKBENCH_TIERS_WALKS", 150), 1, kernel::walks);
@@ -51,7 +51,7 @@ fn what_is_looked_at_for_a_block_is_what_its_threads_do() {
     compare(setting("WORKBENCH_TIERS_TILES", 150), setting("WORKBENCH_TIERS_WIDE", 1), kernel::tiles);
 }
 
-/// Runs the kernels of so many seeds everywhere; every `wide`th in the wide tier, too.
+/// Runs the kernels of so many seeds in every tier; every `wide`th in the wide tier, too.
 fn compare(cases: u64, wide: u64, make: fn(u64) -> kernel::Kernel) {
     let (first, wide) = (setting("WORKBENCH_TIERS_SEED", 1), wide.max(1));
     let trace = setting("WORKBENCH_TIERS_TRACE", 0) > 0;

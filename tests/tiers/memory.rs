@@ -1,4 +1,4 @@
-//! Memory of a launch: arguments, module data and the block's shared variables, each a buffer with bounds; threads hold their own.
+//! Memory of a launch: arguments, module data and the block's shared variables, each a buffer with bounds; threads have their own.
 
 use workbench::back::FaultKind;
 use workbench::ir::{AtomicOp, POISON, Scalar, Type};
@@ -34,7 +34,7 @@ impl Memory {
         Memory { buffers: Vec::new(), next: first }
     }
 
-    /// Adds a buffer; the index of it.
+    /// Adds a buffer; gives its index.
     pub fn add(&mut self, bytes: Vec<u8>, writable: bool) -> usize {
         let base = self.next;
         self.next += (bytes.len() as u64).next_multiple_of(256) + 4096;
@@ -46,7 +46,7 @@ impl Memory {
         self.add(vec![POISON; size], true)
     }
 
-    /// Takes away all but the first so many.
+    /// Removes all but the first so many.
     pub fn truncate(&mut self, count: usize) {
         if let Some(first) = self.buffers.get(count) {
             self.next = first.base;
@@ -121,7 +121,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Reads, computes and writes; what memory held.
+    /// Reads, computes and writes; gives the value that memory held before.
     pub fn atomic(&mut self, op: AtomicOp, ptr: Val, s: Scalar, operand: u64, compare: u64) -> Result<u64, FaultKind> {
         let place = self.place(ptr, s.size(), true)?;
         let old = Self::bits(place, s.into());

@@ -1,4 +1,4 @@
-//! Numbers from a seed, the same everywhere.
+//! Random numbers from a seed, the same everywhere.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Makes a kernel that fails smaller: fewer blocks and threads, fewer data sets, fewer statements, smaller expressions.
+//! Shrinking of a failing kernel: fewer blocks and threads, fewer data sets, fewer statements, smaller expressions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,14 +32,14 @@ impl Shrinker {
         }
     }
 
-    /// Texts that do not compile fail alike where the message's first line is the same.
+    /// True if two failures are alike; those of texts that do not compile are alike if the message's first line is the same.
     fn same(&self, other: &Failure) -> bool {
         let head = |f: &Failure| f.message.lines().next().unwrap_or("").chars().take(40).collect::<String>();
         head(&self.last) == head(other)
     }
 }
 
-/// A smaller kernel that fails alike, and how.
+/// A smaller kernel that fails alike, and its failure.
 pub fn shrink(kernel: &Kernel, failure: Failure) -> String {
     let mut kernel = kernel.clone();
     let mut s = Shrinker { left: TRIES, last: failure };

@@ -1,4 +1,4 @@
-//! Statements, of kernels and their helpers. What a thread writes it alone reads, or everybody after a barrier.
+//! Statements of kernels and their helpers. Memory that a thread writes is read by that thread alone, or by all after a barrier.
 
 use super::expr::Scope;
 use super::text::Node;
@@ -11,7 +11,7 @@ pub const FULL: &str = "0xffffffffu";
 /// The threads that may do something together at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sync {
-    /// Nothing: they may have parted.
+    /// None: they may have diverged.
     None,
     /// Those of a warp.
     Warp,
@@ -25,7 +25,7 @@ pub struct Writer {
     pub sync: Sync,
     /// The number of statements that may still be written.
     pub fuel: usize,
-    /// For each loop around, what threads may do together in its body; `None` in a `switch`, where nothing jumps.
+    /// For each enclosing loop, the threads that may do something together in its body; `None` in a `switch`, where nothing jumps.
     loops: Vec<Option<Sync>>,
     next: usize,
     /// Shared variables, to be declared at the start.
@@ -72,7 +72,7 @@ impl Writer {
         self.scope.vars.push(Var { name: name.to_owned(), ty, mutable, uniform: false, max });
     }
 
-    /// Statements in a scope of their own, which mostly leave something behind.
+    /// Statements in a scope of their own, most of which assign to variables outside.
     pub fn body(&mut self, count: usize, sync: Sync) -> Vec<Node> {
         let (vars, arrays) = (self.scope.vars.len(), self.scope.arrays.len());
         let before = std::mem::replace(&mut self.sync, sync);
@@ -87,7 +87,7 @@ impl Writer {
         out
     }
 
-    /// Statements in the scope there is.
+    /// Statements in the current scope.
     pub fn open(&mut self, count: usize, sync: Sync) -> Vec<Node> {
         let before = std::mem::replace(&mut self.sync, sync);
         let out = self.statements(count);
@@ -162,7 +162,7 @@ impl Writer {
         self.outer_assignment(usize::MAX)
     }
 
-    /// To one of the first so many variables.
+    /// An assignment to one of the first so many variables.
     fn outer_assignment(&mut self, among: usize) -> Node {
         let vars = self.scope.vars.iter().take(among);
         let mutable: Vec<(String, Ty)> = vars.filter(|v| v.mutable).map(|v| (v.name.clone(), v.ty)).collect();
@@ -194,7 +194,7 @@ impl Writer {
         Node::line(format!("{array}[i] {op} {};", self.expr(ty)))
     }
 
-    /// A condition, and what threads may do together where it holds.
+    /// A condition, and the threads that may do something together where it holds.
     fn parting(&mut self) -> (String, Sync) {
         if self.sync == Sync::Block && self.one_in(2) || self.one_in(6) {
             return (self.scope.uniformly(|s| s.expr(Bool, 2)), self.sync);
@@ -232,7 +232,7 @@ impl Writer {
         }
     }
 
-    /// A loop that counts, to a number that all threads have or each its own.
+    /// A loop with a counter, up to a number that is the same for all threads or differs.
     fn counted(&mut self) -> Node {
         let name = self.name("j");
         let (limit, max, sync) = match self.below(6) {
@@ -371,7 +371,7 @@ impl Writer {
 }
 
 impl Writer {
-    /// Variables that hold what the arrays have for the thread.
+    /// Variables with the elements of the arrays for the thread.
     pub fn inputs(&mut self) -> Vec<Node> {
         let mut out = Vec::new();
         for (array, ty) in [("a", F32), ("b", F32), ("p", I32), ("u", U32), ("d", F64), ("q", I64), ("c", U8)] {
@@ -385,7 +385,7 @@ impl Writer {
         out
     }
 
-    /// Statements without branches, that only read and write arrays in a line.
+    /// Statements without branches that only access arrays at consecutive places.
     pub fn plain(&mut self, count: usize) -> Vec<Node> {
         (0..count)
             .map(|_| match self.below(5) {
@@ -412,7 +412,7 @@ impl Writer {
     }
 }
 
-/// A value of each array that a thread writes, from what is in scope.
+/// Stores to each array that a thread writes, of values from the scope.
 pub fn results(writer: &mut Writer) -> Vec<Node> {
     let mut out = Vec::new();
     let arrays = [("y", F32), ("r", I32), ("e", F64), ("z", I64)];

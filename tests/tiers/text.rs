@@ -1,13 +1,13 @@
-//! A kernel's text as a tree of statements, so that what fails can be made smaller.
+//! A kernel's text as a tree of statements, so that a failing kernel can be made smaller.
 
 /// A piece of the text.
 #[derive(Debug, Clone)]
 pub enum Node {
     /// A statement that may go.
     Line(String),
-    /// A statement that goes with what it stands in.
+    /// A statement that goes with the block it is in.
     Pinned(String),
-    /// Something with a body: `if (x) {`, statements, `}`.
+    /// A construct with a body: `if (x) {`, statements, `}`.
     Block { head: String, body: Vec<Node>, tail: String },
     /// Statements that belong together.
     Group(Vec<Node>),
@@ -63,7 +63,7 @@ pub fn removable(nodes: &[Node]) -> usize {
         .sum()
 }
 
-/// The nodes without number `which` of those that may go.
+/// The nodes without one of those that may go, by its number `which`.
 pub fn without(nodes: &[Node], which: usize) -> Vec<Node> {
     let mut left = which as isize;
     drop_one(nodes, &mut left)

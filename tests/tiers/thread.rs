@@ -1,4 +1,4 @@
-//! One thread: a stack of functions being run, each with its open blocks, that stops at what threads do together.
+//! One thread: a stack of running functions, each with its open blocks, that stops at operations that threads do together.
 
 use workbench::back::FaultKind;
 use workbench::ir::{
@@ -13,11 +13,11 @@ use super::value::{self, Val};
 /// The reason why a thread does not go on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trouble {
-    /// It did something wrong.
+    /// It faulted.
     Fault(FaultKind, Span),
     /// It ran for too long.
     Endless,
-    /// It met something that the interpreter does not know.
+    /// It met an op that the interpreter does not know.
     Unsupported(String),
 }
 
@@ -25,7 +25,7 @@ pub enum Trouble {
 pub struct World<'m> {
     pub module: &'m Module,
     pub memory: Memory,
-    /// For each module's datum and shared variable a pointer to it.
+    /// The pointer to each module datum and shared variable.
     pub globals: Vec<Val>,
     pub shared: Vec<Val>,
     pub args: Vec<Val>,
@@ -45,12 +45,12 @@ pub enum Meeting {
     Collective(Collective),
 }
 
-/// A thread's part in what threads do together.
+/// A thread's part in an operation that threads do together.
 #[derive(Debug, Clone)]
 pub struct Waiting {
     pub meeting: Meeting,
     pub args: Vec<u64>,
-    /// The type of the operand that is passed around, where there is one.
+    /// The type of the operand that is passed around, if there is one.
     pub ty: Option<Scalar>,
     pub span: Span,
     /// The statement, and the calls on the way to it.
@@ -149,7 +149,7 @@ impl<'m> Thread<'m> {
         }
     }
 
-    /// Goes on after what threads did together.
+    /// Goes on after an operation that threads did together.
     pub fn resume(&mut self, bits: u64) {
         let State::Waiting(waiting) = std::mem::replace(&mut self.state, State::Ready) else { return };
         if let (Some(result), Some(frame)) = (waiting.result, self.frames.last_mut()) {
@@ -157,7 +157,7 @@ impl<'m> Thread<'m> {
         }
     }
 
-    /// Runs until it waits or is done.
+    /// Runs until the thread waits or is done.
     pub fn run(&mut self, world: &mut World<'m>) -> Result<(), Trouble> {
         while matches!(self.state, State::Ready) {
             let Some(frame) = self.frames.last_mut() else { break };
@@ -344,7 +344,7 @@ impl<'m> Frame<'m> {
             }
             Op::GlobalAddr(g) => return Ok(places.globals[g.index()]),
             Op::SharedAddr(m) => return Ok(places.shared[m.index()]),
-            // Host code's; it points into nothing.
+            // The address is for host code; it points into nothing.
             Op::FuncAddr(func, _) => return Ok(Val { bits: func.address() as u64, buffer: NULL }),
             Op::Builtin(b) => u64::from(match b {
                 Builtin::ThreadIdx(d) => places.sizes[0][usize::from(*d)],
@@ -393,7 +393,7 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// The kernel's parameters that are pointers to something constant.
+/// True for a kernel's parameter that points at something constant.
 pub fn is_const(param: &Param) -> bool {
     matches!(param.ty, workbench::ir::ParamType::Ptr { is_const: true, .. })
 }

@@ -1,11 +1,11 @@
-//! Tiles: between barriers all threads of a block bring elements into shared memory, at places that are lines of where a thread is, up to
-//! the very end of an array, or past it where a fault is wanted; then loops over what they brought. What is looked at once for all of
-//! a block's threads has to be what each of them reads and writes.
+//! Tiles: between barriers all threads of a block copy elements into shared memory, at places that are affine in the thread's index, up to
+//! the very end of an array, or past it if a fault is wanted; then loops read these elements. Bounds checks hoisted to once per block must
+//! agree with the accesses of each thread.
 
 use super::stmt::Writer;
 use super::text::Node;
 
-/// A number of a thread, or that all of a block's threads have, from 0 on.
+/// A number that differs by thread, or is the same for a block, from 0 on.
 struct Part {
     name: String,
     most: i64,
@@ -27,7 +27,7 @@ const KINDS: [(&str, &str, &str); 5] = [
 ];
 
 impl Writer {
-    /// The statements of threads that have a cell each, of arrays that are read with `inputs` elements; past an end where `astray`.
+    /// The statements of threads that have one cell each, of arrays that are read with `inputs` elements; past an end where `astray`.
     pub fn tiles(&mut self, inputs: usize, (grid, block): ([u32; 3], [u32; 3]), astray: bool) -> Vec<Node> {
         let part = |name: &str, count: u32| Part { name: name.to_owned(), most: i64::from(count) - 1 };
         let mut parts = vec![
@@ -78,7 +78,7 @@ impl Writer {
         match self.below(6) {
             0 => body.push(Node::line(format!("y[i] += a[{}];", self.index(&threads, inputs as i64, 0)))),
             1 => body.insert(0, Node::line("y[i] = a[i] - b[i + 1];")),
-            // These arrays are a bit short.
+            // These arrays are a little too short.
             2 if astray == count => body.push(Node::line("z[i] = q[i] + 1;")),
             _ => {}
         }
@@ -117,7 +117,7 @@ impl Writer {
         nodes
     }
 
-    /// The place of a thread among its block's.
+    /// The position of a thread in its block.
     fn own(&mut self, [x, y, z]: [u32; 3]) -> String {
         match (self.below(4), z) {
             (0, _) => "tid".to_owned(),
@@ -166,7 +166,7 @@ impl Writer {
         nodes
     }
 
-    /// A loop over elements of an array, of rows by where a thread is.
+    /// A loop over elements of an array, in rows chosen by the thread's index.
     fn rows(&mut self, threads: &Threads, room: i64, far: i64, sums: &mut Vec<(String, &'static str)>) -> Node {
         let (sum, counter, rounds) = (self.name("w"), self.name("j"), 1 + self.below(20));
         let mut inner = Threads { block: threads.block, parts: Vec::new() };
@@ -182,7 +182,7 @@ impl Writer {
     fn guard(&mut self, threads: &Threads, wanted: bool) -> String {
         let one = |this: &mut Self| {
             let room = 64 + this.below(64) as i64;
-            // Below zero a number without a sign is a large one.
+            // A number below zero is a large one without a sign.
             let far = this.below(3) as i64;
             let index = this.index(threads, room, far);
             let bound = match this.below(5) {
@@ -204,8 +204,8 @@ impl Writer {
         (0..count).fold(format!("({first})"), |all, _| format!("({all} {join} {})", one(self)))
     }
 
-    /// A place in an array of `room` elements as a sum of multiples, mostly so that the last thread's or the first's is an end of it, and `far`
-    /// past that.
+    /// A place in an array of `room` elements as a sum of multiples, mostly such that the last or the first thread's place is an end of the
+    /// array, and `far` past that.
     fn index(&mut self, threads: &Threads, room: i64, far: i64) -> String {
         let ty = *self.scope.rng.pick(&["int", "int", "int", "unsigned", "long long"]);
         let row = i64::from(threads.block[0]);
@@ -226,7 +226,7 @@ impl Writer {
                 continue;
             }
             (least, most) = (least + low, most + high);
-            // Past 32 bits in one launch of four.
+            // The index leaves 32 bits in one launch of four.
             let wraps = ty == "long long" && by == 1 && self.one_in(4);
             text += &match by {
                 _ if wraps && !by_k => {

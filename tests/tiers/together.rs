@@ -116,7 +116,7 @@ impl Writer {
         Node::line(format!("{} {name} = {e};", ty.name()))
     }
 
-    /// Lanes for which something holds, by themselves.
+    /// A statement for those lanes for which a condition holds.
     fn part_of_a_warp(&mut self, name: &str) -> Node {
         let (mask, holds) = (self.name("b"), self.name("b"));
         let pred = self.expr(Bool);

@@ -1,4 +1,4 @@
-//! C types, and what has one: variables, arrays, functions.
+//! C types, and things with a C type: variables, arrays, functions.
 
 /// A C type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Ty {
 
 use Ty::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 
-/// Types by how often they are wanted.
+/// Types, repeated by how often they are wanted.
 pub const TYPES: [Ty; 22] =
     [F32, F32, F32, F32, F32, F32, I32, I32, I32, I32, I32, U32, U32, U32, F64, F64, I64, U64, I16, U8, U16, I8];
 
@@ -65,13 +65,13 @@ pub struct Var {
     pub name: String,
     pub ty: Ty,
     pub mutable: bool,
-    /// The same for all threads of a block.
+    /// True if it is the same for all threads of a block.
     pub uniform: bool,
     /// For an integer that is never negative, the most it can be.
     pub max: Option<usize>,
 }
 
-/// A local array in scope, as long as a power of two.
+/// A local array in scope; its length is a power of two.
 #[derive(Debug, Clone)]
 pub struct Array {
     pub name: String,
@@ -85,6 +85,6 @@ pub struct Helper {
     pub name: String,
     pub params: Vec<Ty>,
     pub ret: Ty,
-    /// Holds warp functions.
+    /// True if it calls warp functions.
     pub warp: bool,
 }

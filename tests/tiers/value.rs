@@ -20,7 +20,7 @@ impl Val {
     }
 }
 
-/// The number that the bits of an integer are.
+/// The number of an integer's bits.
 pub fn number(s: Scalar, bits: u64) -> i128 {
     if s.is_signed() { i128::from(bits as i64) } else { i128::from(bits) }
 }
@@ -66,7 +66,7 @@ pub fn unary(op: UnaryOp, s: Scalar, a: u64) -> u64 {
     }
 }
 
-/// `t` is the type of the right operand, which only shifts have for themselves.
+/// The result of a binary op; `t` is the type of the right operand, which differs for shifts only.
 pub fn binary(op: BinaryOp, s: Scalar, a: u64, t: Scalar, b: u64) -> Result<u64, FaultKind> {
     match s {
         Scalar::F32 => {
@@ -137,7 +137,7 @@ fn ordered<T: PartialOrd>(op: CompareOp, x: T, y: T) -> bool {
     }
 }
 
-/// `s` is `None` for pointers.
+/// The result of a comparison; `s` is `None` for pointers.
 pub fn compare(op: CompareOp, s: Option<Scalar>, a: u64, b: u64) -> bool {
     match s {
         Some(Scalar::F32) => ordered(op, f32_of(a), f32_of(b)),
@@ -162,7 +162,7 @@ pub fn convert(from: Scalar, to: Scalar, a: u64) -> u64 {
             _ => wrap(to, x),
         };
     };
-    // Rust's casts truncate, saturate and make 0 of NaN, which only a float in at most 32 bits does here.
+    // Rust's casts truncate, saturate and turn NaN into 0, which here only holds for a float in at most 32 bits.
     let is_double = from == Scalar::F64;
     match to {
         Scalar::Bool => u64::from(x != 0.0),

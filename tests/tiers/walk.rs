@@ -1,5 +1,5 @@
-//! Loops that walk over an array up to its very end, or past it where a fault is wanted: what is looked at once before a loop has to be what
-//! the loop reads, wherever in it the access stands.
+//! Loops that walk over an array up to its very end, or past it if a fault is wanted. Bounds checks hoisted out of the loop must agree with
+//! what the loop reads, wherever in it the access is.
 
 use super::stmt::Writer;
 use super::text::Node;
@@ -10,7 +10,7 @@ const FORMS: usize = 9;
 /// The bound of a walk.
 struct Bound {
     text: String,
-    /// The largest it may be.
+    /// The largest value that it may have.
     most: usize,
 }
 
@@ -27,7 +27,7 @@ struct Walk {
 }
 
 impl Writer {
-    /// A walk over the floats that are read, `inputs` of them, whose cells are below `span`; past an end where `astray`.
+    /// A walk over the floats that are read, `inputs` of them, by threads whose cells are below `span`; past an end where `astray`.
     pub fn walk(&mut self, inputs: usize, span: usize, astray: bool) -> Node {
         let form = self.below(FORMS);
         let walk = self.numbers(form, inputs, span, astray);
@@ -61,7 +61,7 @@ impl Writer {
         let step = 1 + self.below(4);
         let (counter, sum) = (self.name("j"), self.name("w"));
         let ty = *self.scope.rng.pick(&["int", "int", "int", "unsigned", "long long", "short"]);
-        // The counter at the last access: of the last round, or behind the step that ends it.
+        // The counter at the last access: that of the last round, or that after the step that ends it.
         let rounds = bound.most.saturating_sub(start.most).div_ceil(step);
         let last = match form {
             0 | 1 => start.most + rounds.saturating_sub(1) * step,
@@ -72,7 +72,7 @@ impl Writer {
         let last = if is_known(&start) && is_known(&bound) { last } else { last + step };
         let far = if astray { 1 + self.below(step) } else { 0 };
         let times = 1 + self.below(3);
-        // Together not so many that an array is shorter.
+        // Together they are not so many that an array is shorter.
         let cells = self.below(3.min(5 - times));
         let most = last * times + (span - 1) * cells;
         let (counted, own) = (format!("(int){counter} * {times}"), format!("(int)i * {cells}"));
@@ -105,10 +105,10 @@ impl Writer {
         match form {
             0 => vec![Node::block(format!("for ({begin} {below}; {on}) {{"), body(&[&done, &skip]), "}")],
             1 => vec![Node::block(format!("for ({begin} {below}; {on}) {{"), body(&[&skip, &done]), "}")],
-            // In the step, on either side of what counts.
+            // The access is in the step, on either side of the increment.
             2 => vec![Node::block(format!("for ({begin} {below}; {on}, {read}) {{"), body(&[&skip]), "}")],
             3 => vec![Node::block(format!("for ({begin} {below}; {read}, {on}) {{"), body(&[&skip, &done]), "}")],
-            // Before the exit.
+            // The access is before the exit.
             4 => vec![Node::block(format!("for ({begin}; {on}) {{"), body(&[&done, &stop, &skip]), "}")],
             5 => {
                 let hold = format!("float {sum}v = a[{index}];");
