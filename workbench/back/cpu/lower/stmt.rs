@@ -64,32 +64,8 @@ impl FuncLower<'_, '_> {
             Stmt::Loop { label, body, step } => self.lower_loop(*label, body, step, span),
             Stmt::Switch { label, value, cases } => self.lower_switch(*label, *value, cases, span),
             Stmt::Scope { label, body } => self.lower_scope(*label, body),
-            Stmt::Break(label) => {
-                let in_region = self.in_region();
-                let target = self.target(*label, span)?;
-                if let Some((left, _)) = target.masks.filter(|_| in_region) {
-                    self.jump_out(left, span)?;
-                    return Ok(false);
-                }
-                target.exit_used = true;
-                let exit = target.exit;
-                self.b.ins().jump(exit, &[]);
-                Ok(false)
-            }
-            Stmt::Continue(label) => {
-                let in_region = self.in_region();
-                let target = self.target(*label, span)?;
-                if let Some((_, again)) = target.masks.filter(|_| in_region) {
-                    self.jump_out(again, span)?;
-                    return Ok(false);
-                }
-                target.step_used = true;
-                let Some(step) = target.step else {
-                    return Err(self.bad(span, format_args!("`continue` of {label}, which is no loop")));
-                };
-                self.b.ins().jump(step, &[]);
-                Ok(false)
-            }
+            Stmt::Break(label) => self.lower_break(*label, span),
+            Stmt::Continue(label) => self.lower_continue(*label, span),
             Stmt::Return(value) => self.lower_return(*value, span),
             Stmt::Call { result, func, args, raised } => self.lower_call(*result, *func, args, *raised, span),
             Stmt::Printf { result, format, args } => self.lower_printf(*result, format.index(), args, span),
@@ -101,18 +77,7 @@ impl FuncLower<'_, '_> {
                 self.fault_if(fails, site, &[]);
                 Ok(true)
             }
-            Stmt::Aligned { ptr, align } => {
-                let log2 = align.trailing_zeros();
-                if u32::from(self.info.align.get(ptr.index()).copied().unwrap_or(0)) < log2 {
-                    let ptr = self.ptr(*ptr)?;
-                    let addr = self.address(ptr)?;
-                    let site = self.new_site(span, SiteKind::Align(*align));
-                    let mask = self.int(types::I64, i64::from(*align) - 1);
-                    let low = self.b.ins().band(addr, mask);
-                    self.fault_if(low, site, &[addr]);
-                }
-                Ok(true)
-            }
+            Stmt::Aligned { ptr, align } => self.lower_aligned(*ptr, *align, span),
             Stmt::Dispatch(signature) => self.lower_dispatch(*signature, span),
             Stmt::Trap | Stmt::MissingReturn(_) => {
                 let kind = match stmt {
@@ -147,6 +112,48 @@ impl FuncLower<'_, '_> {
                 Ok(true)
             }
         }
+    }
+
+    fn lower_break(&mut self, label: Label, span: Span) -> Result<bool> {
+        let in_region = self.in_region();
+        let target = self.target(label, span)?;
+        if let Some((left, _)) = target.masks.filter(|_| in_region) {
+            self.jump_out(left, span)?;
+            return Ok(false);
+        }
+        target.exit_used = true;
+        let exit = target.exit;
+        self.b.ins().jump(exit, &[]);
+        Ok(false)
+    }
+
+    fn lower_continue(&mut self, label: Label, span: Span) -> Result<bool> {
+        let in_region = self.in_region();
+        let target = self.target(label, span)?;
+        if let Some((_, again)) = target.masks.filter(|_| in_region) {
+            self.jump_out(again, span)?;
+            return Ok(false);
+        }
+        target.step_used = true;
+        let Some(step) = target.step else {
+            return Err(self.bad(span, format_args!("`continue` of {label}, which is no loop")));
+        };
+        self.b.ins().jump(step, &[]);
+        Ok(false)
+    }
+
+    /// A fault unless the address is aligned so, where that is not known.
+    fn lower_aligned(&mut self, ptr: Value, align: u32, span: Span) -> Result<bool> {
+        let log2 = align.trailing_zeros();
+        if u32::from(self.info.align.get(ptr.index()).copied().unwrap_or(0)) < log2 {
+            let ptr = self.ptr(ptr)?;
+            let addr = self.address(ptr)?;
+            let site = self.new_site(span, SiteKind::Align(align));
+            let mask = self.int(types::I64, i64::from(align) - 1);
+            let low = self.b.ins().band(addr, mask);
+            self.fault_if(low, site, &[addr]);
+        }
+        Ok(true)
     }
 
     /// An error for a call that holds a split: such functions are inlined, unless they call themselves.

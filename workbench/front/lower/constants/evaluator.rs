@@ -5,7 +5,7 @@
 
 use crate::ir::eval;
 use crate::ir::{
-    BinaryOp, Block, Const, FuncId, Function, Label, Module, Op, Scalar, Space, Stmt, Type, UnaryOp, Value,
+    BinaryOp, Block, CompareOp, Const, FuncId, Function, Label, Module, Op, Scalar, Space, Stmt, Type, UnaryOp, Value,
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -72,6 +72,32 @@ struct CallFrame<'f> {
     locals: Vec<Val>,
     slots: Vec<usize>,
     args: Vec<Val>,
+}
+
+impl CallFrame<'_> {
+    /// The number that a value is.
+    fn number(&self, v: Value, span: Span) -> Result<Const, Stop> {
+        let stop = |what: &str| Stop::NotConstant(what.to_owned(), span);
+        match self.values[v.index()] {
+            Val::Const(c) => Ok(c),
+            Val::Ptr { .. } => Err(stop("it computes with an address")),
+            Val::Unset => Err(stop("it reads something that has no value yet")),
+        }
+    }
+}
+
+/// How two addresses compare, each a variable and an offset; nothing where they have no order.
+fn compared(op: CompareOp, a: (usize, i64), b: (usize, i64)) -> Option<bool> {
+    let order = a.cmp(&b);
+    match op {
+        CompareOp::Eq => Some(order.is_eq()),
+        CompareOp::Ne => Some(order.is_ne()),
+        _ if a.0 != b.0 => None,
+        CompareOp::Lt => Some(order.is_lt()),
+        CompareOp::Le => Some(order.is_le()),
+        CompareOp::Gt => Some(order.is_gt()),
+        CompareOp::Ge => Some(order.is_ge()),
+    }
 }
 
 impl<'m> Evaluator<'m> {
@@ -271,36 +297,14 @@ impl<'m> Evaluator<'m> {
     fn op(&mut self, frame: &CallFrame<'_>, op: &Op, ty: Type, span: Span) -> Result<Val, Stop> {
         let get = |v: &Value| frame.values[v.index()];
         let stop = |what: &str| Stop::NotConstant(what.to_owned(), span);
-        let number = |v: &Value| match frame.values[v.index()] {
-            Val::Const(c) => Ok(c),
-            Val::Ptr { .. } => Err(stop("it computes with an address")),
-            Val::Unset => Err(stop("it reads something that has no value yet")),
-        };
+        let number = |v: &Value| frame.number(*v, span);
         let known = |c: Option<Const>| c.map(Val::Const).ok_or_else(|| stop("it divides by zero, or overflows"));
         match op {
             Op::Const(c) => Ok(Val::Const(*c)),
             Op::Param(i) => Ok(frame.args.get(*i as usize).copied().unwrap_or(Val::Unset)),
             Op::Get(local) => Ok(frame.locals[local.index()]),
             Op::SlotAddr(slot) => Ok(Val::Ptr { block: frame.slots[slot.index()], offset: 0 }),
-            Op::GlobalAddr(global) => {
-                let index = global.index();
-                if self.module.globals[index].space != Space::ReadOnly {
-                    return Err(stop("it uses a variable that may change"));
-                }
-                let block = match self.globals.get(&index) {
-                    Some(&block) => block,
-                    None => {
-                        let bytes = self.module.globals[index].bytes.clone();
-                        let block = self.allocate(bytes.len(), span)?;
-                        let memory = &mut self.memory[block];
-                        memory.written = vec![true; bytes.len()];
-                        (memory.bytes, memory.constant) = (bytes, true);
-                        self.globals.insert(index, block);
-                        block
-                    }
-                };
-                Ok(Val::Ptr { block, offset: 0 })
-            }
+            Op::GlobalAddr(global) => self.constant_variable(global.index(), span),
             Op::Builtin(_) => Err(stop("it asks for the thread's index")),
             Op::Unary(UnaryOp::Not, v) if matches!(get(v), Val::Const(Const::Bool(_))) => match get(v) {
                 Val::Const(Const::Bool(b)) => Ok(Val::Const(Const::Bool(!b))),
@@ -318,22 +322,12 @@ impl<'m> Evaluator<'m> {
             }
             Op::Compare(op, a, b) => match (get(a), get(b)) {
                 (Val::Ptr { block: i, offset: x }, Val::Ptr { block: j, offset: y }) => {
-                    let order = (i, x).cmp(&(j, y));
-                    let same = i == j;
-                    use crate::ir::CompareOp as C;
-                    let truth = match op {
-                        C::Eq => order.is_eq(),
-                        C::Ne => order.is_ne(),
-                        _ if !same => return Err(stop("it compares addresses of different variables")),
-                        C::Lt => order.is_lt(),
-                        C::Le => order.is_le(),
-                        C::Gt => order.is_gt(),
-                        C::Ge => order.is_ge(),
-                    };
+                    let truth = compared(*op, (i, x), (j, y));
+                    let truth = truth.ok_or_else(|| stop("it compares addresses of different variables"))?;
                     Ok(Val::Const(Const::Bool(truth)))
                 }
                 (Val::Ptr { .. }, Val::Const(Const::Null)) | (Val::Const(Const::Null), Val::Ptr { .. }) => {
-                    Ok(Val::Const(Const::Bool(*op == crate::ir::CompareOp::Ne)))
+                    Ok(Val::Const(Const::Bool(*op == CompareOp::Ne)))
                 }
                 _ => known(eval::compare(*op, number(a)?, number(b)?)),
             },
@@ -371,6 +365,26 @@ impl<'m> Evaluator<'m> {
             Op::Load { ptr, .. } => self.load(get(ptr), ty, span),
             _ => Err(stop("it turns an address into a number, or does what only a running kernel can")),
         }
+    }
+
+    /// The address of a variable that never changes, in memory that holds its bytes.
+    fn constant_variable(&mut self, index: usize, span: Span) -> Result<Val, Stop> {
+        if self.module.globals[index].space != Space::ReadOnly {
+            return Err(Stop::NotConstant("it uses a variable that may change".to_owned(), span));
+        }
+        let block = match self.globals.get(&index) {
+            Some(&block) => block,
+            None => {
+                let bytes = self.module.globals[index].bytes.clone();
+                let block = self.allocate(bytes.len(), span)?;
+                let memory = &mut self.memory[block];
+                memory.written = vec![true; bytes.len()];
+                (memory.bytes, memory.constant) = (bytes, true);
+                self.globals.insert(index, block);
+                block
+            }
+        };
+        Ok(Val::Ptr { block, offset: 0 })
     }
 
     /// The bytes an access touches, inside its variable.
