@@ -115,6 +115,8 @@ pub fn gradcheck(
     args: &[OwnedArg],
     options: GradOptions,
 ) -> Result<GradReport> {
+    let compared = Jacobians::of(name, forward, args)?;
+    let rows = compared.by_backward(backward)?;
     let mut report = GradReport {
         name: name.to_owned(),
         passed: true,
@@ -124,57 +126,120 @@ pub fn gradcheck(
         worst: None,
         compared: 0,
     };
-    let inputs: Vec<usize> =
-        (0..args.len()).filter(|&i| args[i].tensor().is_some_and(|t| t.dtype().is_float())).collect();
-    if inputs.is_empty() {
-        return Err(Error::argument(format!(
-            "`{name}`: no argument is an array of floats, so there is no gradient to check"
-        )));
+    for (slot, &i) in compared.inputs.iter().enumerate() {
+        let Some(tensor) = args[i].tensor() else { continue };
+        let values = tensor.to_f64_vec();
+        let mut largest = 0.0f64;
+        for j in 0..values.len() {
+            let numerical = compared.column_by_differences(forward, (i, j), &values, options.eps)?;
+            for (row, &n) in numerical.iter().enumerate() {
+                let a = rows[slot][row][j];
+                let error = if a == n { 0.0 } else { (a - n).abs() };
+                report.compared += 1;
+                // Infinity agrees with itself and NaN with nothing, as in torch.
+                let fine = error <= options.atol + options.rtol * n.abs();
+                report.passed &= fine;
+                if (error > largest || error.is_nan() || report.worst.is_none()) && report.is_worse(error) {
+                    let (k, element) = compared.places[row];
+                    report.worst = Some(Worst {
+                        input: i,
+                        input_index: unravel(j, tensor.shape()),
+                        output: k,
+                        output_index: unravel(element, compared.base[k].shape()),
+                        analytical: a,
+                        numerical: n,
+                    });
+                }
+                largest = if error.is_nan() { f64::NAN } else { largest.max(error) };
+            }
+        }
+        report.max_error.push((i, largest));
     }
-    let is_half = |d: DType| matches!(d, DType::Float16 | DType::BFloat16);
-    if let Some(dtype) = args.iter().filter_map(|a| a.tensor()).map(Tensor::dtype).find(|d| is_half(*d)) {
-        return Err(Error::argument(format!(
-            "`{name}`: differences of {dtype} are too coarse to check a gradient with; give float32 arrays"
-        )));
+    Ok(report)
+}
+
+impl GradReport {
+    /// The error is larger than that of the worst element so far.
+    fn is_worse(&self, error: f64) -> bool {
+        self.worst.as_ref().is_none_or(|w| {
+            let known = (w.analytical - w.numerical).abs();
+            error > known || (error.is_nan() && !known.is_nan())
+        })
     }
-    let base = forward(args)?;
-    let outputs: Vec<usize> = (0..base.len()).filter(|&k| base[k].dtype().is_float()).collect();
-    if outputs.is_empty() {
-        return Err(Error::argument(format!(
-            "`{name}`: no output is an array of floats, so there is no gradient to check"
-        )));
+}
+
+/// The Jacobians of a call: which arguments and outputs they are of, and what the outputs are.
+struct Jacobians<'a> {
+    name: &'a str,
+    args: &'a [OwnedArg],
+    /// The arguments that are arrays of floats.
+    inputs: Vec<usize>,
+    /// All outputs of the call.
+    base: Vec<Tensor>,
+    /// Those that are arrays of floats.
+    outputs: Vec<usize>,
+    /// The elements of these: the rows of each Jacobian.
+    places: Vec<(usize, usize)>,
+}
+
+impl<'a> Jacobians<'a> {
+    /// Those of a call, which is made here.
+    fn of(name: &'a str, forward: &mut Forward<'_>, args: &'a [OwnedArg]) -> Result<Self> {
+        let inputs: Vec<usize> =
+            (0..args.len()).filter(|&i| args[i].tensor().is_some_and(|t| t.dtype().is_float())).collect();
+        if inputs.is_empty() {
+            return Err(Error::argument(format!(
+                "`{name}`: no argument is an array of floats, so there is no gradient to check"
+            )));
+        }
+        let is_half = |d: DType| matches!(d, DType::Float16 | DType::BFloat16);
+        if let Some(dtype) = args.iter().filter_map(|a| a.tensor()).map(Tensor::dtype).find(|d| is_half(*d)) {
+            return Err(Error::argument(format!(
+                "`{name}`: differences of {dtype} are too coarse to check a gradient with; give float32 arrays"
+            )));
+        }
+        let base = forward(args)?;
+        let outputs: Vec<usize> = (0..base.len()).filter(|&k| base[k].dtype().is_float()).collect();
+        if outputs.is_empty() {
+            return Err(Error::argument(format!(
+                "`{name}`: no output is an array of floats, so there is no gradient to check"
+            )));
+        }
+        let numel = |tensors: &mut dyn Iterator<Item = &Tensor>| tensors.map(Tensor::numel).sum::<usize>();
+        let ins = numel(&mut inputs.iter().filter_map(|&i| args[i].tensor()));
+        let outs = numel(&mut outputs.iter().map(|&k| &base[k]));
+        if ins.saturating_mul(outs) > MOST_COMPARED {
+            return Err(Error::argument(format!(
+                "`{name}`: gradcheck compares whole Jacobians, here of {outs} outputs by {ins} inputs; \
+                 use arrays so small that the product is at most {MOST_COMPARED}"
+            )));
+        }
+        let places = outputs.iter().flat_map(|&k| (0..base[k].numel()).map(move |element| (k, element))).collect();
+        Ok(Jacobians { name, args, inputs, base, outputs, places })
     }
-    let numel = |tensors: &mut dyn Iterator<Item = &Tensor>| tensors.map(Tensor::numel).sum::<usize>();
-    let ins = numel(&mut inputs.iter().filter_map(|&i| args[i].tensor()));
-    let outs = numel(&mut outputs.iter().map(|&k| &base[k]));
-    if ins.saturating_mul(outs) > MOST_COMPARED {
-        return Err(Error::argument(format!(
-            "`{name}`: gradcheck compares whole Jacobians, here of {outs} outputs by {ins} inputs; \
-             use arrays so small that the product is at most {MOST_COMPARED}"
-        )));
-    }
-    // Rows of the analytical Jacobians: one backward pass per output element.
-    let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); inputs.len()];
-    let mut places = Vec::new();
-    for &k in &outputs {
-        for element in 0..base[k].numel() {
+
+    /// The analytical Jacobians' rows, for each input: one backward pass per output element.
+    fn by_backward(&self, backward: &mut Backward<'_>) -> Result<Vec<Vec<Vec<f64>>>> {
+        let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.inputs.len()];
+        for &(k, element) in &self.places {
             let mut grads = Vec::new();
-            for (o, out) in base.iter().enumerate() {
+            for (o, out) in self.base.iter().enumerate() {
                 let mut values = vec![0.0; out.numel()];
                 if o == k {
                     values[element] = 1.0;
                 }
                 grads.push(Tensor::from_f64(out.dtype(), out.shape(), &values)?);
             }
-            let made = backward(args, &grads)?;
-            for (slot, &i) in inputs.iter().enumerate() {
-                let Some(tensor) = args[i].tensor() else { continue };
+            let made = backward(self.args, &grads)?;
+            for (slot, &i) in self.inputs.iter().enumerate() {
+                let Some(tensor) = self.args[i].tensor() else { continue };
                 rows[slot].push(match made.get(i).and_then(Option::as_ref) {
                     None => vec![0.0; tensor.numel()],
                     Some(grad) if grad.shape() == tensor.shape() && grad.dtype() == tensor.dtype() => grad.to_f64_vec(),
                     Some(grad) => {
                         return Err(Error::argument(format!(
-                            "`{name}`: the gradient of argument {i} is {} {:?}, and the argument {} {:?}",
+                            "`{}`: the gradient of argument {i} is {} {:?}, and the argument {} {:?}",
+                            self.name,
                             grad.dtype(),
                             grad.shape(),
                             tensor.dtype(),
@@ -183,60 +248,37 @@ pub fn gradcheck(
                     }
                 });
             }
-            places.push((k, element));
         }
+        Ok(rows)
     }
-    for (slot, &i) in inputs.iter().enumerate() {
-        let Some(tensor) = args[i].tensor() else { continue };
-        let values = tensor.to_f64_vec();
-        let mut largest = 0.0f64;
-        for j in 0..values.len() {
-            let mut shifted = |delta: f64| -> Result<(Vec<Tensor>, f64)> {
-                let mut moved = values.clone();
-                moved[j] += delta;
-                let at = Tensor::from_f64(tensor.dtype(), tensor.shape(), &moved)?;
-                // The step actually taken, after rounding to the element type.
-                let taken = at.to_f64_vec()[j];
-                let mut args = args.to_vec();
-                args[i] = OwnedArg::Tensor(at);
-                Ok((forward(&args)?, taken))
-            };
-            let ((up, high), (down, low)) = (shifted(options.eps)?, shifted(-options.eps)?);
-            let mut numerical = Vec::with_capacity(places.len());
-            for &k in &outputs {
-                let (up, down) = (up[k].to_f64_vec(), down[k].to_f64_vec());
-                numerical.extend(up.iter().zip(&down).map(|(u, d)| (u - d) / (high - low)));
-            }
-            for (row, &n) in numerical.iter().enumerate() {
-                let a = rows[slot][row][j];
-                let error = if a == n { 0.0 } else { (a - n).abs() };
-                report.compared += 1;
-                // Infinity agrees with itself and NaN with nothing, as in torch.
-                let fine = error <= options.atol + options.rtol * n.abs();
-                report.passed &= fine;
-                if error > largest || error.is_nan() || report.worst.is_none() {
-                    let worse = report.worst.as_ref().is_none_or(|w| {
-                        let known = (w.analytical - w.numerical).abs();
-                        error > known || (error.is_nan() && !known.is_nan())
-                    });
-                    if worse {
-                        let (k, element) = places[row];
-                        report.worst = Some(Worst {
-                            input: i,
-                            input_index: unravel(j, tensor.shape()),
-                            output: k,
-                            output_index: unravel(element, base[k].shape()),
-                            analytical: a,
-                            numerical: n,
-                        });
-                    }
-                }
-                largest = if error.is_nan() { f64::NAN } else { largest.max(error) };
-            }
+
+    /// The column of element `j` of argument `i`, whose elements are `values`, by a step in each direction.
+    fn column_by_differences(
+        &self,
+        forward: &mut Forward<'_>,
+        (i, j): (usize, usize),
+        values: &[f64],
+        eps: f64,
+    ) -> Result<Vec<f64>> {
+        let Some(tensor) = self.args[i].tensor() else { return Ok(Vec::new()) };
+        let mut shifted = |delta: f64| -> Result<(Vec<Tensor>, f64)> {
+            let mut moved = values.to_vec();
+            moved[j] += delta;
+            let at = Tensor::from_f64(tensor.dtype(), tensor.shape(), &moved)?;
+            // The step actually taken, after rounding to the element type.
+            let taken = at.to_f64_vec()[j];
+            let mut args = self.args.to_vec();
+            args[i] = OwnedArg::Tensor(at);
+            Ok((forward(&args)?, taken))
+        };
+        let ((up, high), (down, low)) = (shifted(eps)?, shifted(-eps)?);
+        let mut numerical = Vec::with_capacity(self.places.len());
+        for &k in &self.outputs {
+            let (up, down) = (up[k].to_f64_vec(), down[k].to_f64_vec());
+            numerical.extend(up.iter().zip(&down).map(|(u, d)| (u - d) / (high - low)));
         }
-        report.max_error.push((i, largest));
+        Ok(numerical)
     }
-    Ok(report)
 }
 
 fn unravel(mut linear: usize, shape: &[usize]) -> Vec<usize> {

@@ -51,120 +51,157 @@ pub fn bind(
     kernel: Kernel,
     free: &dyn Fn(&str) -> bool,
 ) -> Result<Bound> {
-    let name = schema.qualified_name();
     let fresh = fresh_outputs(schema);
-    let output_name = |k: usize| {
-        let signed = signature.and_then(|s| s.outputs.get(k)).map(|o| o.name.as_str());
-        signed.or(fresh.get(k).copied().flatten())
+    let mut binding = Binding {
+        schema,
+        signature,
+        kernel: &kernel,
+        name: schema.qualified_name(),
+        sources: vec![None; kernel.params().len()],
+        used: vec![false; schema.args.len()],
+        outputs: vec![None; fresh.len()],
+        fresh,
     };
-    let params = kernel.params().to_vec();
-    let mut sources: Vec<Option<Source>> = vec![None; params.len()];
-    let mut used = vec![false; schema.args.len()];
-    let mut outputs: Vec<Option<DType>> = vec![None; fresh.len()];
-    let mut place = |k: usize, elem: Option<Elem>, param: &str| -> Result<()> {
+    binding.by_name()?;
+    binding.by_place()?;
+    binding.check_whole(free)?;
+    let Binding { sources, outputs, .. } = binding;
+    let (sources, outputs) = (sources.into_iter().flatten().collect(), outputs.into_iter().flatten().collect());
+    let bound = Bound { sources, outputs, kernel };
+    if bound.kernel.device() == Device::Cuda {
+        bound.check_writes(schema)?;
+    }
+    Ok(bound)
+}
+
+/// A binding that is being made.
+struct Binding<'a> {
+    schema: &'a Schema,
+    signature: Option<&'a Signature>,
+    kernel: &'a Kernel,
+    /// What the operator is called.
+    name: String,
+    /// For each parameter what it is given, once that is known.
+    sources: Vec<Option<Source>>,
+    /// For each argument whether a parameter has it.
+    used: Vec<bool>,
+    /// The element type of each output that a parameter is bound to.
+    outputs: Vec<Option<DType>>,
+    /// The fresh outputs' names by the schema.
+    fresh: Vec<Option<&'a str>>,
+}
+
+impl Binding<'_> {
+    fn output_name(&self, k: usize) -> Option<&str> {
+        let signed = self.signature.and_then(|s| s.outputs.get(k)).map(|o| o.name.as_str());
+        signed.or(self.fresh.get(k).copied().flatten())
+    }
+
+    /// Parameters called as an argument, an output or a dim are that.
+    fn by_name(&mut self) -> Result<()> {
+        for (i, param) in self.kernel.params().iter().enumerate() {
+            if let Some(a) = self.schema.args.iter().position(|a| a.name == param.name) {
+                self.sources[i] = Some(argument(&self.name, self.schema, a, param)?);
+                self.used[a] = true;
+                continue;
+            }
+            match param.ty {
+                ParamType::Ptr { elem, .. } => {
+                    let named = |k: &usize| self.output_name(*k) == Some(param.name.as_str());
+                    if let Some(k) = (0..self.fresh.len()).find(named) {
+                        self.bind_output(i, k, elem)?;
+                    }
+                }
+                ParamType::Scalar(s) if s.is_int() => {
+                    if let Some(d) = self.signature.and_then(|s| s.dim(&param.name)) {
+                        self.sources[i] = Some(Source::Dim(d));
+                    }
+                }
+                ParamType::Scalar(_) | ParamType::Bytes { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left: non-const pointers are the outputs, in order; an integer of a counting name is the count.
+    fn by_place(&mut self) -> Result<()> {
+        for (i, param) in self.kernel.params().iter().enumerate() {
+            if self.sources[i].is_some() {
+                continue;
+            }
+            match param.ty {
+                ParamType::Ptr { elem, is_const: false } => {
+                    if let Some(k) = self.outputs.iter().position(Option::is_none) {
+                        self.bind_output(i, k, elem)?;
+                    }
+                }
+                ParamType::Scalar(s) if s.is_int() && COUNT_NAMES.contains(&param.name.as_str()) => {
+                    self.sources[i] = Some(Source::Count);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Parameter `i` is a pointer of such elements, and output `k` is what it points to.
+    fn bind_output(&mut self, i: usize, k: usize, elem: Option<Elem>) -> Result<()> {
+        let (name, param) = (&self.name, &self.kernel.params()[i].name);
         let Some(elem) = elem else {
             return Err(Error::argument(format!(
                 "`{name}`: parameter `{param}` is an output and a `void*`; give it an element type"
             )));
         };
         let dtype = DType::from(elem);
-        if let Some(said) = signature.and_then(|s| s.outputs.get(k)).and_then(|o| o.dtype)
+        if let Some(said) = self.signature.and_then(|s| s.outputs.get(k)).and_then(|o| o.dtype)
             && said != dtype
         {
             return Err(Error::argument(format!(
                 "`{name}`: output `{param}` is said to be {said}, and its pointer is {dtype}"
             )));
         }
-        outputs[k] = Some(dtype);
+        self.outputs[k] = Some(dtype);
+        self.sources[i] = Some(Source::Output(k));
         Ok(())
-    };
-    let named =
-        |k: usize| -> Option<usize> { (0..fresh.len()).find(|&o| output_name(o) == Some(params[k].name.as_str())) };
-    let mut taken = vec![false; fresh.len()];
+    }
 
-    // By name first: arguments, outputs, dims.
-    for (i, param) in params.iter().enumerate() {
-        if let Some(a) = schema.args.iter().position(|a| a.name == param.name) {
-            sources[i] = Some(argument(&name, schema, a, param)?);
-            used[a] = true;
-            continue;
+    /// Every parameter is given something, every output is written, and every argument is used, or `free`.
+    fn check_whole(&self, free: &dyn Fn(&str) -> bool) -> Result<()> {
+        let (name, schema, kernel) = (&self.name, self.schema, self.kernel);
+        let table = || describe(schema, self.signature, kernel, &self.sources);
+        if let Some(i) = self.sources.iter().position(Option::is_none) {
+            let param = &kernel.params()[i];
+            return Err(Error::argument(format!(
+                "`{name}`: kernel parameter `{} {}` is no argument of the schema, no dim of the shape signature and no output\n{}",
+                param_type(param.ty),
+                param.name,
+                table()
+            )));
         }
-        match param.ty {
-            ParamType::Ptr { elem, .. } => {
-                if let Some(k) = named(i) {
-                    place(k, elem, &param.name)?;
-                    taken[k] = true;
-                    sources[i] = Some(Source::Output(k));
-                }
-            }
-            ParamType::Scalar(s) if s.is_int() => {
-                if let Some(d) = signature.and_then(|s| s.dim(&param.name)) {
-                    sources[i] = Some(Source::Dim(d));
-                }
-            }
-            ParamType::Scalar(_) | ParamType::Bytes { .. } => {}
+        if let Some(k) = self.outputs.iter().position(Option::is_none) {
+            let which = self.output_name(k).map_or_else(|| format!("result {k}"), |n| format!("result `{n}`"));
+            return Err(Error::argument(format!(
+                "`{name}`: no non-const pointer of kernel `{}` is {which}: a kernel returns through its pointers\n{}",
+                kernel.name(),
+                table()
+            )));
         }
-    }
-    // Then the rest: non-const pointers are the outputs, in order; an integer with a counting name is the count.
-    for (i, param) in params.iter().enumerate() {
-        if sources[i].is_some() {
-            continue;
+        if self.fresh.is_empty() && !schema.args.iter().any(|a| a.mutated) {
+            return Err(Error::argument(format!(
+                "`{name}` has no output: add a result, or mark a written argument as `Tensor(a!)`"
+            )));
         }
-        match param.ty {
-            ParamType::Ptr { elem, is_const: false } => {
-                if let Some(k) = taken.iter().position(|t| !t) {
-                    place(k, elem, &param.name)?;
-                    taken[k] = true;
-                    sources[i] = Some(Source::Output(k));
-                }
-            }
-            ParamType::Scalar(s) if s.is_int() && COUNT_NAMES.contains(&param.name.as_str()) => {
-                sources[i] = Some(Source::Count);
-            }
-            _ => {}
+        let serves = |a: usize| schema.args[a].kind.is_int() && free(&schema.args[a].name);
+        if let Some(a) = (0..self.used.len()).find(|&a| !self.used[a] && !serves(a)) {
+            return Err(Error::argument(format!(
+                "`{name}`: argument `{}` of the schema is no parameter of kernel `{}`\n{}",
+                schema.args[a].name,
+                kernel.name(),
+                table()
+            )));
         }
+        Ok(())
     }
-    let table = || describe(schema, signature, &kernel, &sources);
-    if let Some(i) = sources.iter().position(Option::is_none) {
-        return Err(Error::argument(format!(
-            "`{name}`: kernel parameter `{} {}` is no argument of the schema, no dim of the shape signature and no output\n{}",
-            param_type(params[i].ty),
-            params[i].name,
-            table()
-        )));
-    }
-    if let Some(k) = taken.iter().position(|t| !t) {
-        let which = output_name(k).map_or_else(|| format!("result {k}"), |n| format!("result `{n}`"));
-        return Err(Error::argument(format!(
-            "`{name}`: no non-const pointer of kernel `{}` is {which}: a kernel returns through its pointers\n{}",
-            kernel.name(),
-            table()
-        )));
-    }
-    if fresh.is_empty() && !schema.args.iter().any(|a| a.mutated) {
-        return Err(Error::argument(format!(
-            "`{name}` has no output: add a result, or mark a written argument as `Tensor(a!)`"
-        )));
-    }
-    let serves = |a: usize| schema.args[a].kind.is_int() && free(&schema.args[a].name);
-    if let Some(a) = (0..used.len()).find(|&a| !used[a] && !serves(a)) {
-        let arg = &schema.args[a];
-        return Err(Error::argument(format!(
-            "`{name}`: argument `{}` of the schema is no parameter of kernel `{}`\n{}",
-            arg.name,
-            kernel.name(),
-            table()
-        )));
-    }
-    let bound = Bound {
-        sources: sources.into_iter().flatten().collect(),
-        outputs: outputs.into_iter().flatten().collect(),
-        kernel,
-    };
-    if bound.kernel.device() == Device::Cuda {
-        bound.check_writes(schema)?;
-    }
-    Ok(bound)
 }
 
 impl Bound {

@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 
 use super::binding::{Bound, Source, half_of};
 use super::dispatch;
-use super::registry::{Definition, Extent, Implementation, Op, Spec};
+use super::registry::{Definition, Extent, Implementation, Op, ShapeFn, Spec};
 use super::schema::{Kind, Schema};
-use super::shape::{Dims, Expr, Shape, check_size, tuple};
+use super::shape::{Dims, Expr, Shape, Signature, check_size, tuple};
 use crate::back::Dim3;
 use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
@@ -257,8 +257,6 @@ fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_
         Device::Cpu => dispatch::pick(name, definition, args)?,
         Device::Cuda => dispatch::pick_on_gpu(name, definition, args)?,
     };
-    let mut outputs: SmallVec<[Spec; 2]> = SmallVec::new();
-    let first = || args.iter().find_map(|a| if let ArgValue::Array(a) = a { Some(a) } else { None });
     let names = definition.signature.as_ref().unwrap_or(&definition.plain);
     let mut dims = Dims::new(names);
     for (value, arg) in args.iter().zip(&schema.args) {
@@ -268,86 +266,138 @@ fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_
             dims.set(d, *v);
         }
     }
-    let dtype = |k: usize| match &picked {
-        dispatch::Picked::Kernel(bound) => bound.outputs[k],
-        dispatch::Picked::Host(_) | dispatch::Picked::Outside(_) => {
-            definition.other_dtype(k, first().map_or(DType::Float32, |a| a.dtype))
+    let call = Call { name, definition, args, picked: &picked };
+    let outputs = match (&definition.signature, &definition.shape_fn) {
+        (Some(signature), _) => call.signed_outputs(signature, &mut dims).map_err(fail)?,
+        (None, Some(shape_fn)) => call.told_outputs(shape_fn)?,
+        (None, None) => call.plain_outputs(),
+    };
+    let run = match picked {
+        dispatch::Picked::Host(implementation) => Run::Host(implementation),
+        dispatch::Picked::Outside(_) => Run::Outside,
+        dispatch::Picked::Kernel(bound) => {
+            Run::Kernel(kernel_run(definition, args, bound, &outputs, dims).map_err(fail)?)
         }
     };
-    if let Some(signature) = &definition.signature {
-        for (array, &a) in signature.inputs.iter().zip(&definition.signed) {
-            match &args[a] {
-                ArgValue::Array(given) => dims.bind(signature, array, &given.shape).map_err(fail)?,
+    Ok(Plan { outputs, run })
+}
+
+/// A call whose outputs are worked out.
+struct Call<'a> {
+    name: &'a str,
+    definition: &'a Definition,
+    args: &'a [ArgValue<'a>],
+    picked: &'a dispatch::Picked,
+}
+
+impl Call<'_> {
+    fn first_array(&self) -> Option<&ArrayRef> {
+        self.args.iter().find_map(|a| if let ArgValue::Array(a) = a { Some(a) } else { None })
+    }
+
+    /// The element type of output `k`. A kernel's pointer decides.
+    fn dtype(&self, k: usize) -> DType {
+        match self.picked {
+            dispatch::Picked::Kernel(bound) => bound.outputs[k],
+            dispatch::Picked::Host(_) | dispatch::Picked::Outside(_) => {
+                self.definition.other_dtype(k, self.first_array().map_or(DType::Float32, |a| a.dtype))
+            }
+        }
+    }
+
+    /// The outputs by the shape signature, whose dims the arrays give.
+    fn signed_outputs(
+        &self,
+        signature: &Signature,
+        dims: &mut Dims,
+    ) -> std::result::Result<SmallVec<[Spec; 2]>, String> {
+        for (array, &a) in signature.inputs.iter().zip(&self.definition.signed) {
+            match &self.args[a] {
+                ArgValue::Array(given) => dims.bind(signature, array, &given.shape)?,
                 ArgValue::None => {}
                 other => {
-                    return Err(fail(format!("argument `{}` is {}; an array is wanted", array.name, other.describe())));
+                    return Err(format!("argument `{}` is {}; an array is wanted", array.name, other.describe()));
                 }
             }
         }
+        let mut outputs = SmallVec::new();
         for (k, array) in signature.outputs.iter().enumerate() {
-            // The kernel's pointer decides; the type in the signature was checked against it, and widens with a float64 twin.
-            outputs.push(Spec { shape: dims.output(signature, array).map_err(fail)?, dtype: dtype(k) });
+            // What the signature says of the type was held against the kernel's pointer, and widens with a float64 twin.
+            outputs.push(Spec { shape: dims.output(signature, array)?, dtype: self.dtype(k) });
         }
-    } else if let Some(f) = &definition.shape_fn {
-        let specs: Vec<Spec> = args
+        Ok(outputs)
+    }
+
+    /// The outputs by a shape function.
+    fn told_outputs(&self, shape_fn: &ShapeFn) -> Result<SmallVec<[Spec; 2]>> {
+        let fail = |why: String| Error::argument(format!("`{}`: {why}", self.name));
+        let specs: Vec<Spec> = self
+            .args
             .iter()
             .filter_map(|a| {
                 if let ArgValue::Array(a) = a { Some(Spec { shape: a.shape.clone(), dtype: a.dtype }) } else { None }
             })
             .collect();
-        let made = f(&specs)?;
-        if made.len() != definition.output_count() {
+        let made = shape_fn(&specs)?;
+        if made.len() != self.definition.output_count() {
             return Err(fail(format!(
                 "its shape function returned {} specs, and there are {} outputs",
                 made.len(),
-                definition.output_count()
+                self.definition.output_count()
             )));
         }
+        let mut outputs = SmallVec::new();
         for (k, spec) in made.into_iter().enumerate() {
-            if matches!(picked, dispatch::Picked::Kernel(_)) && spec.dtype != dtype(k) {
+            if matches!(self.picked, dispatch::Picked::Kernel(_)) && spec.dtype != self.dtype(k) {
                 return Err(fail(format!(
                     "its shape function says output {k} is {}, and the kernel writes {}",
                     spec.dtype,
-                    dtype(k)
+                    self.dtype(k)
                 )));
             }
             check_size(&spec.shape).map_err(|why| fail(format!("output {k} {why}")))?;
             outputs.push(spec);
         }
-    } else {
-        let shape = first().map(|a| a.shape.clone()).unwrap_or_default();
-        for k in 0..definition.output_count() {
-            outputs.push(Spec { shape: shape.clone(), dtype: dtype(k) });
+        Ok(outputs)
+    }
+
+    /// Outputs as large as the first array.
+    fn plain_outputs(&self) -> SmallVec<[Spec; 2]> {
+        let shape = self.first_array().map(|a| a.shape.clone()).unwrap_or_default();
+        (0..self.definition.output_count()).map(|k| Spec { shape: shape.clone(), dtype: self.dtype(k) }).collect()
+    }
+}
+
+/// How a kernel runs: its launch, by what it writes and by the dims.
+fn kernel_run(
+    definition: &Definition,
+    args: &[ArgValue<'_>],
+    bound: Arc<Bound>,
+    outputs: &[Spec],
+    mut dims: Dims,
+) -> std::result::Result<KernelRun, String> {
+    let schema = &definition.schema;
+    let numel = |shape: &[i64]| shape.iter().product::<i64>();
+    let elements = match outputs.first() {
+        Some(out) => numel(&out.shape),
+        None => written(schema, args).next().map_or(0, |a| numel(&a.shape)),
+    };
+    if definition.signature.is_none() {
+        for &dim in &definition.plain.star {
+            dims.set(dim, elements);
         }
     }
-    let run = match picked {
-        dispatch::Picked::Host(implementation) => Run::Host(implementation),
-        dispatch::Picked::Outside(_) => Run::Outside,
-        dispatch::Picked::Kernel(bound) => {
-            let numel = |shape: &[i64]| shape.iter().product::<i64>();
-            let elements = match outputs.first() {
-                Some(out) => numel(&out.shape),
-                None => written(schema, args).next().map_or(0, |a| numel(&a.shape)),
-            };
-            if definition.signature.is_none() {
-                for &dim in &names.star {
-                    dims.set(dim, elements);
-                }
-            }
-            let values = dims.values();
-            let something = outputs.iter().map(|o| &o.shape).chain(written(schema, args).map(|a| &a.shape));
-            let launch = match something.into_iter().all(|s| s.contains(&0)) {
-                true => None,
-                false => Some(launch(definition, elements, &values).map_err(fail)?),
-            };
-            let shared_mem = match (&launch, &definition.shared_mem) {
-                (Some(_), Some(bytes)) => shared_bytes(bytes, &values).map_err(fail)?,
-                _ => 0,
-            };
-            Run::Kernel(KernelRun { bound, launch, shared_mem, dims: values, count: elements })
-        }
+    let values = dims.values();
+    let something = outputs.iter().map(|o| &o.shape).chain(written(schema, args).map(|a| &a.shape));
+    let launch = match something.into_iter().all(|s| s.contains(&0)) {
+        true => None,
+        false => Some(launch(definition, elements, &values)?),
     };
-    Ok(Plan { outputs, run })
+    let shared_mem = match (&launch, &definition.shared_mem) {
+        (Some(_), Some(bytes)) => shared_bytes(bytes, &values)?,
+        _ => 0,
+    };
+    Ok(KernelRun { bound, launch, shared_mem, dims: values, count: elements })
 }
 
 /// The arrays that the schema marks as written.
