@@ -11,7 +11,7 @@ use super::{PResult, Parser};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{
     Access, Base, BaseType, Declaration, FunctionDecl, Ident, Item, Member, MemberKind, Name, StructDecl, StructKey,
-    TemplateHead, TypeName, VarDecl,
+    Symbol, TemplateHead, TypeName, VarDecl,
 };
 use crate::front::lexer::{Keyword as K, TokenKind as T};
 use crate::source::Span;
@@ -76,28 +76,20 @@ impl Parser<'_> {
         let access = if key == StructKey::Class { Access::Private } else { Access::Public };
         if !(self.at(T::LBrace) || self.at(T::Colon) && !self.in_bit_field()) {
             let Some(name) = name else { return Err(self.expected("the name of the struct")) };
-            if let Some(ident) = self.plain_or_special(&name) {
-                let alone = self.at(T::Semi);
-                let known = self.names.kind(ident.name, self.interner) == NameKind::Type;
-                if name.simple().is_some() && (alone || !known) {
-                    self.declare_struct(ident, templates, known);
-                }
-                // `struct S* p;` declares `S` where nothing has.
-                if alone || (!known && name.simple().is_some() && templates.is_empty()) {
-                    *out = Some(Arc::new(StructDecl {
-                        key,
-                        templates: std::mem::take(templates),
-                        name: Some(name.clone()),
-                        bases: Vec::new(),
-                        members: Vec::new(),
-                        waiting: HashMap::default(),
-                        align: layout.align,
-                        packed: layout.packed,
-                        pack: layout.pack,
-                        complete: false,
-                        span: self.since(start.span),
-                    }));
-                }
+            if self.declares_struct(&name, templates) {
+                *out = Some(Arc::new(StructDecl {
+                    key,
+                    templates: std::mem::take(templates),
+                    name: Some(name.clone()),
+                    bases: Vec::new(),
+                    members: Vec::new(),
+                    waiting: HashMap::default(),
+                    align: layout.align,
+                    packed: layout.packed,
+                    pack: layout.pack,
+                    complete: false,
+                    span: self.since(start.span),
+                }));
             }
             return Ok(BaseType::Named(name));
         }
@@ -114,18 +106,7 @@ impl Parser<'_> {
         if !self.at(T::LBrace) {
             return Err(self.expected("`{`"));
         }
-        self.names.reopen(scope);
-        let class = std::mem::replace(&mut self.class, name.as_ref().map(|n| n.last().name));
-        let in_members = std::mem::replace(&mut self.in_members, true);
-        let function = self.function.take();
-        let inside = self.members(access);
-        self.function = function;
-        self.in_members = in_members;
-        self.class = class;
-        self.names.close();
-        self.names.complete(scope);
-        let mut members = inside?;
-        members.shrink_to_fit();
+        let members = self.members_in(scope, name.as_ref().map(|n| n.last().name), access)?;
         // `struct { ... } __attribute__((packed)) x;` is an attribute of the type.
         self.attributes(&mut layout)?;
         // `typedef struct { ... } S;` is a struct called S; the members of one without a name belong to what is around it.
@@ -155,6 +136,35 @@ impl Parser<'_> {
             Some(name) => BaseType::Named(name),
             None => BaseType::Struct(decl),
         })
+    }
+
+    /// An elaborated-type-specifier declares its struct: it stands alone, or names one that nobody knows. Its name is known from here on.
+    fn declares_struct(&mut self, name: &Name, templates: &[TemplateHead]) -> bool {
+        let Some(ident) = self.plain_or_special(name) else { return false };
+        let alone = self.at(T::Semi);
+        let known = self.names.kind(ident.name, self.interner) == NameKind::Type;
+        if name.simple().is_some() && (alone || !known) {
+            self.declare_struct(ident, templates, known);
+        }
+        // `struct S* p;` declares `S` where nothing has.
+        alone || (!known && name.simple().is_some() && templates.is_empty())
+    }
+
+    /// member-specification, with the names of the scope of the class that is called so.
+    fn members_in(&mut self, scope: NameScopeId, class: Option<Symbol>, access: Access) -> PResult<Vec<Member>> {
+        self.names.reopen(scope);
+        let class = std::mem::replace(&mut self.class, class);
+        let in_members = std::mem::replace(&mut self.in_members, true);
+        let function = self.function.take();
+        let inside = self.members(access);
+        self.function = function;
+        self.in_members = in_members;
+        self.class = class;
+        self.names.close();
+        self.names.complete(scope);
+        let mut members = inside?;
+        members.shrink_to_fit();
+        Ok(members)
     }
 
     /// The `:` here, after the name of a struct, starts a bit-field: `struct S : 3;` is none that anyone writes.

@@ -159,25 +159,33 @@ impl Parser<'_> {
                 _ => break,
             }
         }
+        out.base = self.specified_base(&mut out, named, &words, any_word)?;
+        Ok(out)
+    }
+
+    /// The type that a sequence of specifiers names: `named`, that of its `words`, or `void` where a member without a type follows.
+    fn specified_base(
+        &mut self,
+        out: &mut DeclSpecs,
+        named: Option<BaseType>,
+        words: &TypeWords,
+        any_word: bool,
+    ) -> PResult<BaseType> {
         if words.double == 1 && words.long == 1 && words.base().is_some() {
             self.unsupported(out.ty_span, "`long double` is not supported", "write `double`, which it is on a GPU");
         }
-        out.base = match named {
-            Some(base) => base,
-            None if any_word => match words.base() {
-                Some(base) => base,
-                None => {
-                    let text = "these words name no type together";
-                    return Err(self.report(Diagnostic::error(Code::Syntax, out.ty_span, text)));
-                }
-            },
+        match named {
+            Some(base) => Ok(base),
+            None if any_word => words.base().ok_or_else(|| {
+                let text = "these words name no type together";
+                self.report(Diagnostic::error(Code::Syntax, out.ty_span, text))
+            }),
             None if out.untyped.is_some() => {
                 out.ty_span = self.peek().span;
-                BaseType::Void
+                Ok(BaseType::Void)
             }
-            None => return Err(self.no_type()),
-        };
-        Ok(out)
+            None => Err(self.no_type()),
+        }
     }
 
     /// A specifier that is no type, consumed; whether there was one.

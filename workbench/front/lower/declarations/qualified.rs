@@ -1,15 +1,15 @@
 //! Declarations with qualified names: members defined outside of their struct, functions of namespaces.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{FunctionDecl, FunctionKind, Name};
+use crate::front::ast::{FunctionDecl, FunctionKind, Name, NamePart};
 use crate::front::lower::classes::definitions::Stage;
 use crate::front::lower::expressions::typed_tree::{FuncIndex, TemplateIndex};
 use crate::front::lower::functions::declarations::Signature;
 use crate::front::lower::scopes::lookup::Found;
-use crate::front::lower::scopes::names::{Callable, Decl, GLOBAL};
+use crate::front::lower::scopes::names::{Callable, Decl, GLOBAL, ScopeId};
 use crate::front::lower::templates::declarations::{Instance, TemplateKind};
 use crate::front::lower::{FuncInfo, Lowerer, Progress, Role, Side};
-use crate::front::types::{Kind, Ty};
+use crate::front::types::{Kind, StructTy, Ty};
 use std::rc::Rc;
 
 impl<'a> Lowerer<'a> {
@@ -30,79 +30,19 @@ impl<'a> Lowerer<'a> {
             && part.args.is_some()
             && decl.templates.first().is_some_and(|h| !h.params.is_empty())
         {
-            let mut name = decl.name.clone();
-            name.parts.pop();
-            let template = self.template_by_parts(&name);
-            match template {
-                Some(index) => {
-                    if let TemplateKind::Struct { members, .. } = &mut self.template_mut(index).kind {
-                        members.push(decl);
-                    }
-                    self.define_in_instances(index, decl);
-                }
-                None => self.unknown(&part.ident, part.ident.span, "struct template"),
-            }
+            self.out_of_template(decl, part);
             return;
         }
-        let mut scope = None;
-        let mut owner = None;
-        let mut first = !decl.name.global;
-        for part in decl.name.qualifiers() {
-            let found = match (first, scope) {
-                (true, _) => self.lookup(part.ident.name),
-                (false, Some(scope)) => self.lookup_in(scope, part.ident.name),
-                (false, None) => self.lookup_in(GLOBAL, part.ident.name),
-            };
-            first = false;
-            let found = match (&part.args, found) {
-                (Some(args), Some(Decl::Template(index))) => {
-                    let Some(given) = self.template_args(args) else { return };
-                    match self.instantiate(index, &given, part.ident.span) {
-                        Found::Type(ty) => Some(Decl::Type(ty)),
-                        _ => return,
-                    }
-                }
-                (_, found) => found,
-            };
-            match found {
-                Some(Decl::Namespace(inner)) => scope = Some(inner),
-                Some(Decl::Type(ty)) if ty.is_error() => return,
-                Some(Decl::Type(ty)) if ty.is_struct() => {
-                    let Some(s) = ty.as_struct().cloned() else { return };
-                    if !self.complete(&s, part.ident.span) {
-                        return;
-                    }
-                    scope = Some(self.class(s.id).scope);
-                    owner = Some(s);
-                }
-                _ => {
-                    self.unknown(&part.ident, part.ident.span, "struct or namespace");
-                    return;
-                }
-            }
-        }
-        let Some(scope) = scope else { return };
+        let Some((scope, owner)) = self.scope_outside(&decl.name) else { return };
         let Some(s) = owner else {
             let here = self.scopes.enter(scope);
             self.in_namespace(decl);
             self.scopes.enter(here);
             return;
         };
-        let templated = decl.templates.last().is_some_and(|h| !h.params.is_empty());
         let set = self.members_like(s.id, decl);
-        if templated {
-            for callable in &set {
-                if let Callable::Template(index) = *callable
-                    && let TemplateKind::Function { decl: old, .. } = &self.template(index).kind
-                    && old.body.is_none()
-                    && old.params.len() == decl.params.len()
-                {
-                    let template = self.template_mut(index);
-                    template.kind = TemplateKind::Function { decl, owner: Some(s.id) };
-                    template.params = Self::own_head(&decl.templates);
-                    return;
-                }
-            }
+        if self.defines_template(decl, s.id, &set) {
+            return;
         }
         let (info, _) = self.quietly(|this| this.signature(Signature::of(decl, String::new(), scope)));
         let this = Ty::new(Kind::Struct(s.clone())).qualified(decl.is_const, false);
@@ -122,6 +62,84 @@ impl<'a> Lowerer<'a> {
                 );
             }
         }
+    }
+
+    /// `template <typename T> void S<T>::f() { ... }`, whose struct `part` names.
+    fn out_of_template(&mut self, decl: &'a FunctionDecl, part: &'a NamePart) {
+        let mut name = decl.name.clone();
+        name.parts.pop();
+        let template = self.template_by_parts(&name);
+        match template {
+            Some(index) => {
+                if let TemplateKind::Struct { members, .. } = &mut self.template_mut(index).kind {
+                    members.push(decl);
+                }
+                self.define_in_instances(index, decl);
+            }
+            None => self.unknown(&part.ident, part.ident.span, "struct template"),
+        }
+    }
+
+    /// The scope of the struct or namespace that a qualified name is in, and the struct if it is one.
+    fn scope_outside(&mut self, name: &'a Name) -> Option<(ScopeId, Option<Rc<StructTy>>)> {
+        let mut scope = None;
+        let mut owner = None;
+        let mut first = !name.global;
+        for part in name.qualifiers() {
+            let found = match (first, scope) {
+                (true, _) => self.lookup(part.ident.name),
+                (false, Some(scope)) => self.lookup_in(scope, part.ident.name),
+                (false, None) => self.lookup_in(GLOBAL, part.ident.name),
+            };
+            first = false;
+            let found = match (&part.args, found) {
+                (Some(args), Some(Decl::Template(index))) => {
+                    let given = self.template_args(args)?;
+                    match self.instantiate(index, &given, part.ident.span) {
+                        Found::Type(ty) => Some(Decl::Type(ty)),
+                        _ => return None,
+                    }
+                }
+                (_, found) => found,
+            };
+            match found {
+                Some(Decl::Namespace(inner)) => scope = Some(inner),
+                Some(Decl::Type(ty)) if ty.is_error() => return None,
+                Some(Decl::Type(ty)) if ty.is_struct() => {
+                    let s = ty.as_struct().cloned()?;
+                    if !self.complete(&s, part.ident.span) {
+                        return None;
+                    }
+                    scope = Some(self.class(s.id).scope);
+                    owner = Some(s);
+                }
+                _ => {
+                    self.unknown(&part.ident, part.ident.span, "struct or namespace");
+                    return None;
+                }
+            }
+        }
+        Some((scope?, owner))
+    }
+
+    /// The body of a member template goes to the one of `set` that the class `owner` declares without.
+    fn defines_template(&mut self, decl: &'a FunctionDecl, owner: u32, set: &[Callable]) -> bool {
+        if decl.templates.last().is_none_or(|h| h.params.is_empty()) {
+            return false;
+        }
+        for callable in set {
+            if let Callable::Template(index) = *callable
+                && let TemplateKind::Function { decl: old, .. } = &self.template(index).kind
+                && old.body.is_none()
+                && old.params.len() == decl.params.len()
+            {
+                let template = self.template_mut(index);
+                template.kind = TemplateKind::Function { decl, owner: Some(owner) };
+                template.params = Self::own_head(&decl.templates);
+                return true;
+            }
+        }
+        false
     }
 
     /// The one of some members that a declaration outside of their class means.

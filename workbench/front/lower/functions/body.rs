@@ -4,14 +4,16 @@
 
 use super::usage::{Callee, Usage};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::front::ast::{BinaryOp, Compound, Expr, Ident, Symbol};
+use crate::front::ast::{BinaryOp, Compound, Expr, Ident, ParamDecl, Symbol};
 use crate::front::builtins::{self, Lower};
 use crate::front::lower::expressions::typed_tree::{FuncIndex, Node, Typed, VarId};
 use crate::front::lower::scopes::names::{Callable, Decl};
-use crate::front::lower::{FuncState, InstanceContext, Lowerer, Progress, Role, Side, Storage, Variable};
+use crate::front::lower::{Body, FuncState, InstanceContext, Lowerer, Progress, Role, Side, Storage, Variable};
 use crate::front::types::{Kind, StructTy, Ty};
 use crate::ir::layout::{Member, MemberType, StructLayout};
-use crate::ir::{Builder, Const, Elem, Function, KnownFunction, Op, Param, ParamType, Scalar, SlotData, Stmt, Type};
+use crate::ir::{
+    Builder, Const, Elem, FuncId, Function, Identity, KnownFunction, Op, Param, ParamType, Scalar, SlotData, Stmt, Type,
+};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -81,61 +83,82 @@ impl<'a> Lowerer<'a> {
             self.hand_over();
         }
         self.func_mut(index).progress = Progress::Running;
-        let info = self.func(index);
-        let (display, whole, name) = (info.display.clone(), info.whole, info.name);
-        let (side, ret, params, auto) = (info.side, info.ret.clone(), info.params.clone(), info.auto);
-        let (this, scope, role, bounds) = (info.this.clone(), info.scope, info.role, info.bounds);
-        // What is wrong in a function of the library is said of the call that needs it.
-        let own = match info.called {
-            Some(span) if info.this.is_some() && self.in_library(whole) => {
-                let outer = info.called_in.clone().or_else(|| info.context.clone());
-                Some(Rc::new(InstanceContext { what: display.clone(), span, outer }))
-            }
-            _ => info.context.clone(),
-        };
+        let own = self.context_of_body(index);
         let context = std::mem::replace(&mut self.context, own);
         let identity = self.identity(index);
         let known = self.known_before(index, identity);
         // What the user's text declares means nothing to the library.
         let saw = self.scopes.see_library(identity.is_some());
-        let body_scope = self.body_scope(scope);
+        let body_scope = self.body_scope(self.func(index).scope);
         let here = self.scopes.enter(body_scope);
+        let state = self.state_of_body((index, id), code.body, known.is_some());
+        let outer = std::mem::replace(&mut self.f, state);
+        let depth = self.depth;
+        self.declare_parameters(index, code.params);
+        self.lower_statements(index, code, known.is_some());
+        self.scopes.see_library(saw);
+        self.depth = depth;
+        self.scopes.enter(here);
+        let state = std::mem::replace(&mut self.f, outer);
+        self.context = context;
+        self.keep_lowered((index, id), state, identity, known);
+    }
+
+    /// The instance that what is wrong in a body is said of: that of the function, or, where it is of the library, the call that needs it.
+    fn context_of_body(&self, index: FuncIndex) -> Option<Rc<InstanceContext>> {
+        let info = self.func(index);
+        match info.called {
+            Some(span) if info.this.is_some() && self.in_library(info.whole) => {
+                let outer = info.called_in.clone().or_else(|| info.context.clone());
+                Some(Rc::new(InstanceContext { what: info.display.clone(), span, outer }))
+            }
+            _ => info.context.clone(),
+        }
+    }
+
+    /// The state in which the body of a function is lowered; one that is known is not looked at.
+    fn state_of_body(&mut self, (index, id): (FuncIndex, FuncId), body: &'a Compound, is_known: bool) -> FuncState<'a> {
+        let info = self.func(index);
+        let (name, whole, side, bounds) = (info.display.clone(), info.whole, info.side, info.bounds);
+        let (ret, auto) = (info.ret.clone(), info.auto);
         let max_threads = self.launch_bounds(bounds);
         let symbol = self.inline_symbol(index);
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
         func.library = self.in_library(whole);
-        let usage = if known.is_some() {
+        let usage = if is_known {
             Usage::default()
         } else {
             let taking = self.taking_operators(side);
-            Usage::scan(code.body, &taking, &mut |name| self.callee(name))
+            Usage::scan(body, &taking, &mut |name| self.callee(name))
         };
         self.serials += 1;
-        let outer = std::mem::replace(
-            &mut self.f,
-            FuncState {
-                b: Builder::new(func),
-                side,
-                inside: true,
-                index: Some(index),
-                name: display,
-                ret,
-                auto,
-                usage,
-                serial: self.serials,
-                symbol,
-                ..FuncState::outside()
-            },
-        );
-        let depth = self.depth;
+        FuncState {
+            b: Builder::new(func),
+            side,
+            inside: true,
+            index: Some(index),
+            name,
+            ret,
+            auto,
+            usage,
+            serial: self.serials,
+            symbol,
+            ..FuncState::outside()
+        }
+    }
+
+    /// Declares `this` and the parameters, those of a pack among them, and the place of a result in memory.
+    fn declare_parameters(&mut self, index: FuncIndex, written: &'a [ParamDecl]) {
+        let info = self.func(index);
+        let (this, whole, params) = (info.this.clone(), info.whole, info.params.clone());
         if let Some(this) = &this {
             self.declare_this(this, whole);
         }
         let mut rest = params.into_iter();
-        for param in code.params {
+        for param in written {
             if param.pack {
-                let after = code.params.iter().rev().take_while(|p| !p.pack).count();
+                let after = written.iter().rev().take_while(|p| !p.pack).count();
                 let count = rest.len().saturating_sub(after);
                 let ids: Vec<VarId> = rest
                     .by_ref()
@@ -154,12 +177,19 @@ impl<'a> Lowerer<'a> {
         if self.f.side == Side::Kernel {
             self.launch_defaults(index);
         }
-        let is_own = side == Side::Host && known.is_none() && !self.f.b.func.library;
+    }
+
+    /// The statements of a body, with what a constructor or destructor does beside them and where exceptions land. Of one that is known there
+    /// are none.
+    fn lower_statements(&mut self, index: FuncIndex, code: Body<'a>, is_known: bool) {
+        let info = self.func(index);
+        let (role, name) = (info.role, info.name);
+        let is_own = self.f.side == Side::Host && !is_known && !self.f.b.func.library;
         let keeps = code.noexcept && is_own;
         if self.catches && is_own || keeps {
             self.begin_landing();
         }
-        if known.is_none() {
+        if !is_known {
             if role == Role::Constructor {
                 self.member_initialisers(index, code.inits);
             }
@@ -177,12 +207,17 @@ impl<'a> Lowerer<'a> {
         } else if self.catches && is_own {
             self.end_of_landings(code.body.span);
         }
-        self.scopes.see_library(saw);
-        self.depth = depth;
-        self.scopes.enter(here);
-        let state = std::mem::replace(&mut self.f, outer);
-        self.context = context;
-        let ret = state.ret.clone();
+    }
+
+    /// Puts what was lowered, or what was known before, into the module.
+    fn keep_lowered(
+        &mut self,
+        (index, id): (FuncIndex, FuncId),
+        state: FuncState<'a>,
+        identity: Option<Identity>,
+        known: Option<KnownFunction>,
+    ) {
+        let (side, ret) = (state.side, state.ret.clone());
         let mut func = state.b.finish();
         func.identity = identity.filter(|_| !state.is_own);
         match known {
@@ -196,6 +231,7 @@ impl<'a> Lowerer<'a> {
                 func = Function { params: func.params, library: true, identity, kept: Some(kept), ..empty };
             }
         }
+        let whole = self.func(index).whole;
         if ret.is_struct() {
             let ty = ParamType::Ptr { elem: self.element(&ret), is_const: false };
             func.params.push(Param::new("result", ty, whole));
