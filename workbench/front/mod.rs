@@ -116,33 +116,7 @@ fn compile_beside(
     let preprocess::Preprocessed { tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut units = if options.units { separate(tokens, &starts, file) } else { vec![(file, tokens)] };
-    for name in &options.instances {
-        // What only an instance's arguments mention counts as mentioned.
-        let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
-        words.for_each(|word| _ = interner.intern(word));
-    }
-    for word in deduced_instances::words(&options.calls, |name| interner.contains(name)) {
-        interner.intern(word);
-    }
-    for (_, tokens) in &mut units {
-        ptx::rewrite(tokens, &mut interner);
-        if names_objects(tokens, &mut interner) {
-            interner.intern(crate::library::PYBIND_WORD);
-        }
-    }
-    for token in units.iter().flat_map(|(_, tokens)| tokens) {
-        match token.kind {
-            lexer::TokenKind::Keyword(lexer::Keyword::Throw) => _ = interner.intern(crate::library::THROW),
-            lexer::TokenKind::Keyword(lexer::Keyword::Try) => {
-                let names = [crate::library::LAND, crate::library::HANDLED, crate::library::THROW_OBJECT];
-                names.iter().for_each(|name| _ = interner.intern(name));
-            }
-            lexer::TokenKind::Keyword(lexer::Keyword::New | lexer::Keyword::Delete) => {
-                crate::library::HEAP.iter().for_each(|name| _ = interner.intern(name));
-            }
-            _ => {}
-        }
-    }
+    mention_words(&mut units, options, &mut interner);
     // What the text mentions of the library is read before it, as if the text had included it.
     let parts = crate::library::mentioned(|name| interner.contains(name));
     if !cache.holds(&parts) {
@@ -194,8 +168,45 @@ fn compile_beside(
     }
     let linking = diags.len();
     lower::finish(&mut module, links, &mut diags);
-    // What another unit calls, and this one left out.
-    for diag in diags[linking..].iter_mut().filter(|d| d.is_error() && d.code == Code::Incomplete) {
+    explain_left_out(&mut module, &mut diags[linking..], left_out);
+    preprocess::macro_uses::explain(&mut diags, uses, &interner);
+    Ok((module, diags))
+}
+
+/// Words that count as mentioned, without the text's tokens or by what they ask of the library; inline PTX becomes calls.
+fn mention_words(units: &mut [Unit], options: &Options, interner: &mut ast::Interner) {
+    for name in &options.instances {
+        // What only an instance's arguments mention counts as mentioned.
+        let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
+        words.for_each(|word| _ = interner.intern(word));
+    }
+    for word in deduced_instances::words(&options.calls, |name| interner.contains(name)) {
+        interner.intern(word);
+    }
+    for (_, tokens) in units.iter_mut() {
+        ptx::rewrite(tokens, interner);
+        if names_objects(tokens, interner) {
+            interner.intern(crate::library::PYBIND_WORD);
+        }
+    }
+    for token in units.iter().flat_map(|(_, tokens)| tokens) {
+        match token.kind {
+            lexer::TokenKind::Keyword(lexer::Keyword::Throw) => _ = interner.intern(crate::library::THROW),
+            lexer::TokenKind::Keyword(lexer::Keyword::Try) => {
+                let names = [crate::library::LAND, crate::library::HANDLED, crate::library::THROW_OBJECT];
+                names.iter().for_each(|name| _ = interner.intern(name));
+            }
+            lexer::TokenKind::Keyword(lexer::Keyword::New | lexer::Keyword::Delete) => {
+                crate::library::HEAP.iter().for_each(|name| _ = interner.intern(name));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What another unit calls, and this one left out, is an error that says why it was; the module knows what was left out.
+fn explain_left_out(module: &mut Module, linking: &mut [Diagnostic], left_out: Vec<(String, Diagnostic)>) {
+    for diag in linking.iter_mut().filter(|d| d.is_error() && d.code == Code::Incomplete) {
         let is_it = |(name, _): &&(String, Diagnostic)| diag.message.starts_with(&format!("`{name}` is called, "));
         if let Some((_, error)) = left_out.iter().find(is_it) {
             *diag = error.clone();
@@ -205,8 +216,6 @@ fn compile_beside(
         let why = error.help.map_or(error.message.clone(), |help| format!("{} ({help})", error.message));
         LeftOut { name, why, span: error.span }
     }));
-    preprocess::macro_uses::explain(&mut diags, uses, &interner);
-    Ok((module, diags))
 }
 
 /// The units of a text `file`; `starts` are their files, and the places in `tokens` where they begin. One without any tokens is none.

@@ -89,30 +89,35 @@ pub(super) struct Pruner {
     gone: Vec<PrunedDeclaration>,
 }
 
-impl Pruner {
-    /// Nothing left out yet of the text `file`.
-    pub(super) fn of(file: FileId) -> Self {
-        Pruner { file: Some(file), ..Pruner::default() }
-    }
+/// The declarations of a text, beside what a compilation found of each.
+struct Survey<'a> {
+    tokens: &'a [Token],
+    facts: &'a CompileFindings<'a>,
+    interner: &'a Interner,
+    parts: Vec<TextDeclaration>,
+    /// Where each stands.
+    ranges: Vec<Span>,
+    /// The errors of each.
+    errors: Vec<Vec<&'a Diagnostic>>,
+}
 
-    /// After a compilation of `tokens`: whether something could be taken out of them, so that compiling them again is worth it.
-    pub(super) fn reduce(&mut self, tokens: &mut Vec<Token>, facts: &CompileFindings<'_>, interner: &Interner) -> bool {
-        let CompileFindings { diags, wanted, host, .. } = *facts;
-        let ours = |d: &&Diagnostic| d.is_error() && d.code == Code::Unsupported;
-        // What does not parse is a mistake, wherever it stands.
-        let mistaken = diags.iter().any(|d| d.code == Code::Syntax) || !diags.iter().any(Diagnostic::is_error);
-        if mistaken && !diags.iter().any(|d| ours(&d)) && self.names.is_empty() {
-            return false;
-        }
+/// An error whose reason is ours.
+fn is_unsupported(d: &Diagnostic) -> bool {
+    d.is_error() && d.code == Code::Unsupported
+}
+
+impl<'a> Survey<'a> {
+    /// That of a text that has kernels.
+    fn of(tokens: &'a [Token], facts: &'a CompileFindings<'a>, interner: &'a Interner) -> Option<Self> {
         let closers = closers(tokens);
         let mut parts = Vec::new();
         DeclarationSplitter { tokens, closers: &closers, interner, parts: &mut parts }.items(0, tokens.len() - 1);
         if !parts.iter().any(|p| tokens[p.start..p.end].iter().any(|t| t.kind == T::Keyword(K::Global))) {
-            return false;
+            return None;
         }
         let mut errors: Vec<Vec<&Diagnostic>> = vec![Vec::new(); parts.len()];
         let ranges: Vec<Span> = parts.iter().map(|p| range(&tokens[p.start..p.end])).collect();
-        for diag in diags.iter().filter(|d| d.is_error()) {
+        for diag in facts.diags.iter().filter(|d| d.is_error()) {
             // The smallest declaration round it; what one use of a macro makes lies in one place.
             let holds = |i: &usize| contains(ranges[*i], diag.span);
             let length = |i: &usize| ranges[*i].end - ranges[*i].start;
@@ -121,82 +126,76 @@ impl Pruner {
                 errors[i].push(diag);
             }
         }
-        // Host code that was refused needs nothing, nor does what names a variable or class of a type that is not here.
         // A virtual function changes what its class is: the class is refused with it.
         for i in 0..parts.len() {
             let p = &parts[i];
             if let Some(class) = p.class.filter(|&c| !parts[c].device && has_virtual(&tokens[p.start..p.body])) {
-                let own: Vec<&Diagnostic> = errors[i].iter().copied().filter(ours).collect();
+                let own: Vec<&Diagnostic> = errors[i].iter().copied().filter(|d| is_unsupported(d)).collect();
                 errors[class].extend(own);
             }
         }
-        let is_refused = |i: &usize| !parts[*i].function && !parts[*i].device && errors[*i].iter().any(ours);
+        Some(Survey { tokens, facts, interner, parts, ranges, errors })
+    }
+
+    /// What the kernels need, and the host code that can be called. Host code that was refused needs nothing, nor does what names a variable or
+    /// class of a type that is not here; `gone` are the names of what was left out.
+    fn needed(&self, gone: &HashSet<Symbol>) -> Vec<bool> {
+        let Survey { tokens, facts, interner, parts, ranges, errors } = self;
+        let is_refused =
+            |i: &usize| !parts[*i].function && !parts[*i].device && errors[*i].iter().any(|d| is_unsupported(d));
         let first: Vec<usize> = (0..parts.len()).filter(is_refused).collect();
         let first = first.into_iter().flat_map(|i| parts[i].names.iter().copied());
-        let refused = refused(tokens, &parts, first.chain(self.names.iter().copied()).collect());
+        let refused = refused(tokens, parts, first.chain(gone.iter().copied()).collect());
         let names_refused = |p: &TextDeclaration| {
             tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && refused.contains(&t.symbol))
         };
-        let is_lowered = |(p, r): (&TextDeclaration, &Span)| host.iter().any(|f| contains(*r, *f)) && !names_refused(p);
-        let lowered: Vec<bool> = parts.iter().zip(&ranges).map(is_lowered).collect();
-        let mut named: HashSet<Symbol> = HashSet::default();
-        let ours_to_call = |p: &TextDeclaration| {
-            p.names.iter().copied().filter(|n| CALLED.contains(&interner.name(*n))).collect::<Vec<_>>()
-        };
-        named.extend(parts.iter().flat_map(ours_to_call));
-        let needed = needed(tokens, &parts, &errors, &lowered, wanted, named);
-        let host_errors = HostErrors::new(tokens, interner, facts.lacks_headers);
-        let uncalled = |i: usize| {
-            let p = &parts[i];
-            let is_called = facts.called.iter().any(|f| contains(ranges[i], *f));
-            let other =
-                |(j, q): (usize, &TextDeclaration)| j != i && q.function && errors[j].is_empty() && q.names == p.names;
-            let plain = p.function && !p.kernel && !p.unnamed && p.class.is_none() && p.body < p.end;
-            plain && !is_called && parts.iter().enumerate().any(other)
-        };
-        let mentions = |p: &TextDeclaration| {
-            let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
-            tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && gone(t))
-        };
-        let spare: Vec<usize> = (0..parts.len())
-            .filter(|&i| {
-                let p = &parts[i];
-                let unsupported = errors[i].iter().any(ours);
-                // A header's host code may use what nobody knows here.
-                let foreign = !p.device && self.file.is_some_and(|f| ranges[i].file != f);
-                // What has no body is in another file.
-                let elsewhere = errors[i].iter().any(|d| d.code == Code::Incomplete);
-                let is_mistake = |d: &&Diagnostic| {
-                    let own = |f: Span| self.file == Some(f.file);
-                    own(d.span) && !self.is_about_gone(tokens, d) && host_errors.is_mistake(d, own)
-                };
-                let mistaken = errors[i].iter().any(is_mistake);
-                let libraries = || uses_libraries(&tokens[p.start..p.end], interner);
-                let host = p.function && !p.device && !mistaken && (elsewhere || libraries());
-                // An instantiation of what is gone.
-                let is_template = tokens[p.start].kind == T::Keyword(K::Template);
-                let gone = is_template && p.names.iter().any(|n| self.names.contains(n));
-                let because =
-                    unsupported || (!errors[i].is_empty() && (foreign || host || gone || mentions(p) && !mistaken));
-                because && (!needed[i] || uncalled(i) || overload_of_something_unsupported(tokens, &parts, &errors, i))
-            })
-            .collect();
-        let leaving: HashSet<Symbol> = spare.iter().flat_map(|&i| parts[i].names.iter().copied()).collect();
-        for &i in &spare {
-            let part = &parts[i];
-            let goes = |t: &Token| self.names.contains(&t.symbol) || leaving.contains(&t.symbol);
-            let needs = tokens[part.start..part.end].iter().filter(|t| t.kind == T::Ident && goes(t)).map(|t| t.symbol);
-            let needs = needs.filter(|n| !part.names.contains(n)).collect();
-            if part.class.is_some_and(|c| spare.contains(&c)) {
-                continue;
-            }
-            let first = errors[i].iter().find(|d| d.code == Code::Unsupported).or(errors[i].first());
-            if let Some(&first) = first {
-                let (names, is_member) = (part.names.clone(), part.class.is_some());
-                self.gone.push(PrunedDeclaration { names, is_member, needs, error: first.clone() });
-            }
+        let is_lowered =
+            |(p, r): (&TextDeclaration, &Span)| facts.host.iter().any(|f| contains(*r, *f)) && !names_refused(p);
+        let lowered: Vec<bool> = parts.iter().zip(ranges).map(is_lowered).collect();
+        let called = |name: &Symbol| CALLED.contains(&interner.name(*name));
+        let named = parts.iter().flat_map(|p| p.names.iter().copied().filter(called)).collect();
+        needed(tokens, parts, errors, &lowered, facts.wanted, named)
+    }
+
+    /// One of several functions of its name, which nobody calls.
+    fn is_uncalled(&self, i: usize) -> bool {
+        let (p, parts) = (&self.parts[i], &self.parts);
+        let is_called = self.facts.called.iter().any(|f| contains(self.ranges[i], *f));
+        let other =
+            |(j, q): (usize, &TextDeclaration)| j != i && q.function && self.errors[j].is_empty() && q.names == p.names;
+        let plain = p.function && !p.kernel && !p.unnamed && p.class.is_none() && p.body < p.end;
+        plain && !is_called && parts.iter().enumerate().any(other)
+    }
+}
+
+impl Pruner {
+    /// Nothing left out yet of the text `file`.
+    pub(super) fn of(file: FileId) -> Self {
+        Pruner { file: Some(file), ..Pruner::default() }
+    }
+
+    /// After a compilation of `tokens`: whether something could be taken out of them, so that compiling them again is worth it.
+    pub(super) fn reduce(&mut self, tokens: &mut Vec<Token>, facts: &CompileFindings<'_>, interner: &Interner) -> bool {
+        let diags = facts.diags;
+        // What does not parse is a mistake, wherever it stands.
+        let mistaken = diags.iter().any(|d| d.code == Code::Syntax) || !diags.iter().any(Diagnostic::is_error);
+        if mistaken && !diags.iter().any(is_unsupported) && self.names.is_empty() {
+            return false;
         }
-        self.names.extend(leaving);
+        let Some(survey) = Survey::of(tokens, facts, interner) else { return false };
+        let needed = survey.needed(&self.names);
+        let host_errors = HostErrors::new(tokens, interner, facts.lacks_headers);
+        let parts = &survey.parts;
+        let can_go = |&i: &usize| {
+            let is_spare = || {
+                !needed[i]
+                    || survey.is_uncalled(i)
+                    || overload_of_something_unsupported(tokens, parts, &survey.errors, i)
+            };
+            self.is_refused(&survey, &host_errors, i) && is_spare()
+        };
+        let spare: Vec<usize> = (0..parts.len()).filter(can_go).collect();
+        self.note(&survey, &spare);
         let mut out = vec![false; tokens.len()];
         spare.iter().for_each(|&i| out[parts[i].start..parts[i].end].fill(true));
         let mut at = 0;
@@ -205,6 +204,52 @@ impl Pruner {
             !out[at - 1]
         });
         !spare.is_empty()
+    }
+
+    /// A declaration has an error that is ours, is code of others, or comes of what was left out: for its own sake it may go.
+    fn is_refused(&self, survey: &Survey<'_>, host_errors: &HostErrors<'_>, i: usize) -> bool {
+        let (p, tokens, errors) = (&survey.parts[i], survey.tokens, &survey.errors[i]);
+        let own = |f: Span| self.file == Some(f.file);
+        // A header's host code may use what nobody knows here.
+        let foreign = !p.device && self.file.is_some_and(|f| survey.ranges[i].file != f);
+        // What has no body is in another file.
+        let elsewhere = errors.iter().any(|d| d.code == Code::Incomplete);
+        let is_mistake =
+            |d: &&Diagnostic| own(d.span) && !self.is_about_gone(tokens, d) && host_errors.is_mistake(d, own);
+        let mistaken = errors.iter().any(is_mistake);
+        let libraries = || uses_libraries(&tokens[p.start..p.end], survey.interner);
+        let host = p.function && !p.device && !mistaken && (elsewhere || libraries());
+        // An instantiation of what is gone.
+        let is_template = tokens[p.start].kind == T::Keyword(K::Template);
+        let gone = is_template && p.names.iter().any(|n| self.names.contains(n));
+        let mentions_gone = || {
+            let gone = |t: &Token| self.names.contains(&t.symbol) && !p.names.contains(&t.symbol);
+            tokens[p.start..p.end].iter().any(|t| t.kind == T::Ident && gone(t))
+        };
+        errors.iter().any(|d| is_unsupported(d))
+            || (!errors.is_empty() && (foreign || host || gone || mentions_gone() && !mistaken))
+    }
+
+    /// Notes what leaves, and why.
+    fn note(&mut self, survey: &Survey<'_>, spare: &[usize]) {
+        let (tokens, parts) = (survey.tokens, &survey.parts);
+        let leaving: HashSet<Symbol> = spare.iter().flat_map(|&i| parts[i].names.iter().copied()).collect();
+        for &i in spare {
+            let part = &parts[i];
+            let goes = |t: &Token| self.names.contains(&t.symbol) || leaving.contains(&t.symbol);
+            let needs = tokens[part.start..part.end].iter().filter(|t| t.kind == T::Ident && goes(t)).map(|t| t.symbol);
+            let needs = needs.filter(|n| !part.names.contains(n)).collect();
+            if part.class.is_some_and(|c| spare.contains(&c)) {
+                continue;
+            }
+            let errors = &survey.errors[i];
+            let first = errors.iter().find(|d| d.code == Code::Unsupported).or(errors.first());
+            if let Some(&first) = first {
+                let (names, is_member) = (part.names.clone(), part.class.is_some());
+                self.gone.push(PrunedDeclaration { names, is_member, needs, error: first.clone() });
+            }
+        }
+        self.names.extend(leaving);
     }
 
     /// The error is about a name that was left out.
@@ -431,6 +476,22 @@ struct DeclarationSplitter<'a> {
     parts: &'a mut Vec<TextDeclaration>,
 }
 
+/// Tokens of a declaration, by what they are of it.
+struct Outline {
+    /// The first one after it.
+    end: usize,
+    /// The first one after the head of a template.
+    head_end: usize,
+    /// The first `{`.
+    body: Option<usize>,
+    /// The `(` of the parameters, or of what an object is made with.
+    parens: Option<usize>,
+    /// There is a `=` before these.
+    assigned: bool,
+    /// `struct`, `class`, `union` or `enum`.
+    record: Option<usize>,
+}
+
 impl DeclarationSplitter<'_> {
     fn kind(&self, at: usize) -> T {
         self.tokens[at.min(self.tokens.len() - 1)].kind
@@ -472,11 +533,56 @@ impl DeclarationSplitter<'_> {
 
     /// One declaration; where the next one starts.
     fn item(&mut self, start: usize, end: usize, class: Option<usize>) -> usize {
+        let template = self.kind(start) == T::Keyword(K::Template) && self.kind(start + 1) == T::Lt;
+        let Outline { end: at, head_end, body, parens, assigned, record } = self.outline(start, end, template);
+        let tokens = &self.tokens[start..at.min(self.tokens.len())];
+        let has = |k: K| tokens.iter().any(|t| t.kind == T::Keyword(k));
+        let function =
+            parens.is_some() && !assigned && record.is_none_or(|r| parens.is_some_and(|p| p < r) || body.is_none());
+        let is_record = record.is_some() && !function && body.is_some();
+        let names = self.names(head_end, at, parens.filter(|_| function), record.filter(|_| is_record), body);
+        let kernel = has(K::Global) && !template;
+        let class_name = class.and_then(|c| self.parts[c].names.first().copied());
+        let unnamed = has_operator(&self.tokens[start..body.unwrap_or(at)])
+            || (class.is_some() && (names.first().is_some_and(|n| Some(*n) == class_name) || has_virtual(tokens)));
+        let chosen_by = match parens.filter(|_| function) {
+            None => start..start,
+            Some(open) => {
+                // `operator T()` is chosen by `T`.
+                let word = (start..open).find(|&i| self.kind(i) == T::Keyword(K::Operator));
+                let sign = word.is_some_and(|i| super::parser::is_overloadable(self.kind(i + 1)));
+                word.filter(|_| !sign).unwrap_or(open)..(self.closers[open] + 1).min(at)
+            }
+        };
+        let index = self.parts.len();
+        self.parts.push(TextDeclaration {
+            chosen_by,
+            start,
+            end: at,
+            body: body.unwrap_or(at),
+            names,
+            class,
+            kernel,
+            unnamed,
+            template,
+            device: has(K::Global) || has(K::Device) || has(K::Constexpr) || has(K::Constant),
+            function,
+        });
+        if is_record
+            && let Some(open) = body
+            && class.is_none()
+        {
+            self.members(open + 1, self.closers[open], index);
+        }
+        at
+    }
+
+    /// Looks for the end of the declaration that starts here, and for what it is made of.
+    fn outline(&self, start: usize, end: usize, template: bool) -> Outline {
         let mut at = start;
         let mut body = None;
         let (mut parens, mut assigned, mut inits) = (None, false, false);
         let mut angle = 0i32;
-        let template = self.kind(start) == T::Keyword(K::Template) && self.kind(start + 1) == T::Lt;
         let mut record = None;
         let mut in_head = template;
         let mut head_end = start;
@@ -537,47 +643,8 @@ impl DeclarationSplitter<'_> {
             }
             at += 1;
         }
-        let at = at.clamp(start + 1, end.max(start + 1));
-        let tokens = &self.tokens[start..at.min(self.tokens.len())];
-        let has = |k: K| tokens.iter().any(|t| t.kind == T::Keyword(k));
-        let function =
-            parens.is_some() && !assigned && record.is_none_or(|r| parens.is_some_and(|p| p < r) || body.is_none());
-        let is_record = record.is_some() && !function && body.is_some();
-        let names = self.names(head_end, at, parens.filter(|_| function), record.filter(|_| is_record), body);
-        let kernel = has(K::Global) && !template;
-        let class_name = class.and_then(|c| self.parts[c].names.first().copied());
-        let unnamed = has_operator(&self.tokens[start..body.unwrap_or(at)])
-            || (class.is_some() && (names.first().is_some_and(|n| Some(*n) == class_name) || has_virtual(tokens)));
-        let chosen_by = match parens.filter(|_| function) {
-            None => start..start,
-            Some(open) => {
-                // `operator T()` is chosen by `T`.
-                let word = (start..open).find(|&i| self.kind(i) == T::Keyword(K::Operator));
-                let sign = word.is_some_and(|i| super::parser::is_overloadable(self.kind(i + 1)));
-                word.filter(|_| !sign).unwrap_or(open)..(self.closers[open] + 1).min(at)
-            }
-        };
-        let index = self.parts.len();
-        self.parts.push(TextDeclaration {
-            chosen_by,
-            start,
-            end: at,
-            body: body.unwrap_or(at),
-            names,
-            class,
-            kernel,
-            unnamed,
-            template,
-            device: has(K::Global) || has(K::Device) || has(K::Constexpr) || has(K::Constant),
-            function,
-        });
-        if is_record
-            && let Some(open) = body
-            && class.is_none()
-        {
-            self.members(open + 1, self.closers[open], index);
-        }
-        at
+        let end = at.clamp(start + 1, end.max(start + 1));
+        Outline { end, head_end, body, parens, assigned, record }
     }
 
     /// The member functions of a class that have bodies.
