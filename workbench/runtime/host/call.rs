@@ -29,7 +29,7 @@ use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, HostOp, Service};
 use crate::runtime::{Error, Report};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 
 /// Most values on the stack, tensors, and allocations of a call.
 const MAX_VALUES: usize = 1 << 20;
@@ -427,175 +427,34 @@ impl CallState {
             Service::PushBool => self.push(Value::Bool(given.int(0) != 0)),
             Service::PushInt => self.push(Value::Int(given.int(0))),
             Service::PushFloat => self.push(Value::Float(given.float(0))),
-            Service::PushText => {
-                let text = String::from_utf8_lossy(given.bytes(0, given.int(1))?).into_owned();
-                self.push(Value::Text(text))
-            }
+            Service::PushText => self.push_text(given.bytes(0, given.int(1))?),
             Service::PushCString => self.push(Value::Text(given.text(0)?)),
-            // An undefined tensor is `None` to Python.
-            Service::PushTensor if given.int(0) == 0 => self.push(Value::None),
-            Service::PushTensor => {
-                let tensor = self.tensor(given.int(0))?.clone();
-                self.push(Value::Tensor(tensor))
-            }
-            Service::PushDType => match of_torch_number(given.int(0)) {
-                Some(dtype) => self.push(Value::DType(dtype)),
-                None => Err((
-                    Exception::NotImplemented,
-                    "tensors of complex numbers, 8-bit floats and quantised ones are not supported".to_owned(),
-                )),
-            },
-            Service::PushDevice => {
-                let tag = DeviceTag { is_cuda: given.int(0) == 1, index: given.int(1) as i8 };
-                self.push(Value::Device(tag))
-            }
-            Service::PushList => {
-                let all = self.take(given.int(0))?;
-                self.push(Value::List(all))
-            }
-            Service::PushTuple => {
-                let all = self.take(given.int(0))?;
-                self.push(Value::Tuple(all))
-            }
-            Service::PushDict => {
-                let all = self.take(given.int(0).saturating_mul(2))?;
-                let mut all = all.into_iter();
-                let mut pairs = Vec::new();
-                while let (Some(key), Some(value)) = (all.next(), all.next()) {
-                    pairs.push((key, value));
-                }
-                self.push(Value::Dict(pairs))
-            }
-            Service::PopDict => match self.pop()? {
-                Value::Dict(all) => {
-                    let n = all.len() as i64;
-                    self.stack.extend(all.into_iter().rev().flat_map(|(key, value)| [value, key]));
-                    int(n)
-                }
-                other => Err(self.misfit(&other, "a dict")),
-            },
-            Service::PushInts => {
-                let bytes = given.bytes(0, given.int(1).saturating_mul(8))?;
-                let words =
-                    bytes.chunks_exact(8).map(|w| Value::Int(i64::from_ne_bytes(w.try_into().unwrap_or([0; 8]))));
-                let list = Value::List(work::collected(bytes.len() / 8, words));
-                self.push(list)
-            }
-            Service::PushBlob => {
-                let blob = self.blob(given.memory(0), given.int(1))?;
-                self.push(blob)
-            }
+            Service::PushTensor => self.push_tensor(given.int(0)),
+            Service::PushDType => self.push_dtype(given.int(0)),
+            Service::PushDevice => self.push_device(given.int(0), given.int(1)),
+            Service::PushList => self.take(given.int(0)).and_then(|all| self.push(Value::List(all))),
+            Service::PushTuple => self.take(given.int(0)).and_then(|all| self.push(Value::Tuple(all))),
+            Service::PushDict => self.push_dict(given.int(0)),
+            Service::PopDict => self.pop_dict(),
+            Service::PushInts => self.push_ints(given.bytes(0, given.int(1).saturating_mul(8))?),
+            Service::PushBlob => self.blob(given.memory(0), given.int(1)).and_then(|blob| self.push(blob)),
             Service::TopKind => int(self.stack.last().map_or(0, Value::kind)),
             Service::Drop => self.pop().map(|_| Reply::Nothing),
-            // Truth values are those that pybind11 takes for one: all that have one, but texts and containers.
-            Service::PopBool => match self.pop()?.number(true) {
-                Value::Bool(b) => int(b.into()),
-                Value::Int(i) => int((i != 0).into()),
-                Value::Float(x) => int((x != 0.0).into()),
-                Value::None if self.argument.is_some() => int(0),
-                other => Err(self.misfit(&other, "bool")),
-            },
-            Service::PopInt => match self.pop()?.number(false) {
-                Value::Int(i) => int(i),
-                Value::Bool(b) => int(b.into()),
-                other => Err(self.misfit(&other, "int")),
-            },
-            Service::PopFloat => match self.pop()?.number(true) {
-                Value::Float(x) => Ok(Reply::Float(x)),
-                Value::Int(i) => Ok(Reply::Float(i as f64)),
-                Value::Bool(b) => Ok(Reply::Float(f64::from(u8::from(b)))),
-                other => Err(self.misfit(&other, "float")),
-            },
-            Service::PopTensor => match self.pop()? {
-                Value::Tensor(tensor) => {
-                    let handle = self.adopt(tensor)?;
-                    // A caller holds its arguments until the call ends, whatever becomes of the parameter.
-                    if self.argument.is_some()
-                        && let Some(Some((_, holders))) = self.tensors.get_mut(handle as usize - 1)
-                    {
-                        *holders += 1;
-                    }
-                    int(handle)
-                }
-                Value::None if self.argument.is_none() => int(0),
-                other => Err(self.misfit(&other, "Tensor")),
-            },
-            Service::TextSize => match self.stack.last() {
-                Some(Value::Text(text)) => int(text.len() as i64),
-                Some(other) => Err(self.misfit(other, "str")),
-                None => int(0),
-            },
-            Service::PopText => match self.pop()? {
-                Value::Text(text) => {
-                    let reply = self.allocate(memory, text.len() as i64 + 1, Source::Heap)?;
-                    if let Reply::Address(at) = reply {
-                        // SAFETY: the memory was just allocated, with one byte more than the text.
-                        unsafe {
-                            std::ptr::copy_nonoverlapping(text.as_ptr(), at as *mut u8, text.len());
-                            *(at as *mut u8).add(text.len()) = 0;
-                        }
-                    }
-                    Ok(reply)
-                }
-                other => Err(self.misfit(&other, "str")),
-            },
-            Service::PopList => match self.pop()? {
-                Value::List(all) | Value::Tuple(all) | Value::Set(all) => {
-                    let n = all.len() as i64;
-                    self.stack.extend(all.into_iter().rev());
-                    int(n)
-                }
-                other => Err(self.misfit(&other, "a list")),
-            },
-            Service::PopDType => match self.pop()? {
-                Value::DType(d) => int(torch_number(d)),
-                other => Err(self.misfit(&other, "dtype")),
-            },
-            Service::PopDevice => match self.pop()? {
-                Value::Device(d) => int(d.number()),
-                other => Err(self.misfit(&other, "device")),
-            },
-            Service::Argument => {
-                self.argument = usize::try_from(given.int(0)).ok();
-                Ok(Reply::Nothing)
-            }
-            Service::Op => {
-                // The value taken next is its result, not an argument.
-                self.argument = None;
-                let name = given.text(0)?;
-                let args = self.take(given.int(1))?;
-                if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
-                    // No handler of the text's can deal with this.
-                    self.exceptions.raise(ENDS);
-                    return Err((Exception::Runtime, needs_values(&name)));
-                }
-                let value = self.operate(&name, args)?;
-                self.push(value)
-            }
-            Service::RunOp => {
-                let argument = self.argument.take();
-                let args = self.take(given.int(1))?;
-                let Some(op) = HostOp::of_number(given.int(0)) else {
-                    return Err((Exception::Runtime, format!("the run time has no operation {}", given.int(0))));
-                };
-                let value = self.run_op(op, args, argument, limits)?;
-                self.push(value)
-            }
-            Service::Raise => {
-                let parts = self.take(given.int(1))?;
-                let message: String = parts.iter().map(Value::to_string).collect();
-                self.exceptions.raise(given.int(0));
-                let exception = usize::try_from(given.int(0) % WHOSE).ok().and_then(|i| Exception::ALL.get(i));
-                Err((exception.copied().unwrap_or(Exception::Runtime), message))
-            }
-            Service::Thrown => {
-                self.exceptions.throw(given.object()?);
-                Ok(Reply::Nothing)
-            }
-            Service::Embody => {
-                self.exceptions.embody(given.object()?);
-                Ok(Reply::Nothing)
-            }
+            Service::PopBool => self.pop_bool(),
+            Service::PopInt => self.pop_int(),
+            Service::PopFloat => self.pop_float(),
+            Service::PopTensor => self.pop_tensor(),
+            Service::TextSize => self.text_size(),
+            Service::PopText => self.pop_text(memory),
+            Service::PopList => self.pop_list(),
+            Service::PopDType => self.pop_dtype(),
+            Service::PopDevice => self.pop_device(),
+            Service::Argument => self.begin_argument(given.int(0)),
+            Service::Op => self.serve_operation(&given, limits),
+            Service::RunOp => self.serve_host_op(given.int(0), given.int(1), limits),
+            Service::Raise => self.raise(given.int(0), given.int(1)),
+            Service::Thrown => given.object().map(|object| self.exceptions.throw(object)).map(|()| Reply::Nothing),
+            Service::Embody => given.object().map(|object| self.exceptions.embody(object)).map(|()| Reply::Nothing),
             Service::CaughtKind => int(self.exceptions.kind()),
             Service::CaughtText => self.push(Value::Text(self.exceptions.text())),
             Service::CaughtAs => Ok(Reply::Address(self.exceptions.caught_as(&given.text(0)?).unwrap_or(0))),
@@ -609,32 +468,12 @@ impl CallState {
             Service::Resume => Ok(Reply::Again(Box::new(self.exceptions.resume()?))),
             Service::Terminate => Ok(Reply::Again(Box::new(self.exceptions.terminate(&given.text(0)?)?))),
             Service::Depth => int(self.stack.len() as i64 | self.tape.depth() << 32),
-            Service::Land => {
-                self.stack.truncate((given.int(0) & 0xffff_ffff) as usize);
-                self.tape.land(given.int(0) >> 32);
-                Ok(Reply::Nothing)
-            }
-            Service::Retain => {
-                let handle = given.int(0);
-                if handle != 0 {
-                    self.tensor(handle)?;
-                    if let Some(Some((_, holders))) = self.tensors.get_mut(handle as usize - 1) {
-                        *holders += 1;
-                    }
-                }
-                int(handle)
-            }
+            Service::Land => self.land(given.int(0)),
+            Service::Retain => self.retain(given.int(0)),
             Service::Release => Ok(self.release(memory, given.int(0))),
             Service::Dim => int(self.tensor(given.int(0))?.dim() as i64),
-            Service::Size | Service::Stride => {
-                let tensor = self.tensor(given.int(0))?;
-                let i = tensor.axis(given.int(1))?;
-                let words = if service == Service::Size { tensor.shape() } else { tensor.strides() };
-                match words.get(i) {
-                    Some(v) => int(*v),
-                    None => Err((Exception::Index, "dimension specified as 0 but tensor has no dimensions".to_owned())),
-                }
-            }
+            Service::Size => self.along(given.int(0), given.int(1), HostTensor::shape),
+            Service::Stride => self.along(given.int(0), given.int(1), HostTensor::strides),
             Service::Sizes => self.extents(memory, given.int(0), false),
             Service::Strides => self.extents(memory, given.int(0), true),
             Service::Numel => int(self.tensor(given.int(0))?.numel()),
@@ -659,22 +498,185 @@ impl CallState {
                 self.why = None;
                 int(Self::register(memory, given.memory(0), given.int(1)).into())
             }
-            Service::BlockSize => match self.blocks.get(&(given.memory(0).ptr as u64)) {
-                Some(block) => int(block.size as i64),
-                None => {
-                    Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned()))
-                }
-            },
+            Service::BlockSize => self.block_size(given.memory(0).ptr as u64),
             Service::Rebind => self.rebind(memory, given.int(0), given.int(1)),
-            Service::Freeing => {
-                let [file, start, end] = [0, 1, 2].map(|i| given.int(i) as u32);
-                self.freeing = Some(Span { file: FileId(file), start, end });
-                Ok(Reply::Nothing)
-            }
+            Service::Freeing => self.begin_freeing([0, 1, 2].map(|i| given.int(i) as u32)),
             Service::Free => {
                 let place = self.freeing.take();
                 self.free(memory, given.memory(0).ptr as u64, place)
             }
+        }
+    }
+
+    /// `name(..)` on so many values, where `given` is both.
+    fn serve_operation(&mut self, given: &Operands<'_>, limits: Limits<'_>) -> Answer<Reply> {
+        // The value taken next is its result, not an argument.
+        self.argument = None;
+        let name = given.text(0)?;
+        let args = self.take(given.int(1))?;
+        if limits.shapes_only && VALUES.contains(&name.trim_end_matches('_')) {
+            // No handler of the text's can deal with this.
+            self.exceptions.raise(ENDS);
+            return Err((Exception::Runtime, needs_values(&name)));
+        }
+        let value = self.operate(&name, args)?;
+        self.push(value)
+    }
+
+    fn serve_host_op(&mut self, number: i64, n: i64, limits: Limits<'_>) -> Answer<Reply> {
+        let argument = self.argument.take();
+        let args = self.take(n)?;
+        let Some(op) = HostOp::of_number(number) else {
+            return Err((Exception::Runtime, format!("the run time has no operation {number}")));
+        };
+        let value = self.run_op(op, args, argument, limits)?;
+        self.push(value)
+    }
+
+    /// Raises what the number says, with a message of so many values.
+    fn raise(&mut self, number: i64, n: i64) -> Answer<Reply> {
+        let parts = self.take(n)?;
+        let message: String = parts.iter().map(Value::to_string).collect();
+        self.exceptions.raise(number);
+        let exception = usize::try_from(number % WHOSE).ok().and_then(|i| Exception::ALL.get(i));
+        Err((exception.copied().unwrap_or(Exception::Runtime), message))
+    }
+
+    /// Drops what was made since `depth` was asked for.
+    fn land(&mut self, depth: i64) -> Answer<Reply> {
+        self.stack.truncate((depth & 0xffff_ffff) as usize);
+        self.tape.land(depth >> 32);
+        Ok(Reply::Nothing)
+    }
+
+    fn begin_argument(&mut self, number: i64) -> Answer<Reply> {
+        self.argument = usize::try_from(number).ok();
+        Ok(Reply::Nothing)
+    }
+
+    fn push_text(&mut self, bytes: &[u8]) -> Answer<Reply> {
+        self.push(Value::Text(String::from_utf8_lossy(bytes).into_owned()))
+    }
+
+    fn push_dtype(&mut self, number: i64) -> Answer<Reply> {
+        match of_torch_number(number) {
+            Some(dtype) => self.push(Value::DType(dtype)),
+            None => Err((
+                Exception::NotImplemented,
+                "tensors of complex numbers, 8-bit floats and quantised ones are not supported".to_owned(),
+            )),
+        }
+    }
+
+    fn push_device(&mut self, kind: i64, index: i64) -> Answer<Reply> {
+        self.push(Value::Device(DeviceTag { is_cuda: kind == 1, index: index as i8 }))
+    }
+
+    fn push_dict(&mut self, n: i64) -> Answer<Reply> {
+        let all = self.take(n.saturating_mul(2))?;
+        let mut all = all.into_iter();
+        let mut pairs = Vec::new();
+        while let (Some(key), Some(value)) = (all.next(), all.next()) {
+            pairs.push((key, value));
+        }
+        self.push(Value::Dict(pairs))
+    }
+
+    fn push_ints(&mut self, bytes: &[u8]) -> Answer<Reply> {
+        let words = bytes.chunks_exact(8).map(|w| Value::Int(i64::from_ne_bytes(w.try_into().unwrap_or([0; 8]))));
+        let list = Value::List(work::collected(bytes.len() / 8, words));
+        self.push(list)
+    }
+
+    /// What pybind11 takes for one: all that has a truth value but texts and containers.
+    fn pop_bool(&mut self) -> Answer<Reply> {
+        match self.pop()?.number(true) {
+            Value::Bool(b) => Ok(Reply::Int(b.into())),
+            Value::Int(i) => Ok(Reply::Int((i != 0).into())),
+            Value::Float(x) => Ok(Reply::Int((x != 0.0).into())),
+            Value::None if self.argument.is_some() => Ok(Reply::Int(0)),
+            other => Err(self.misfit(&other, "bool")),
+        }
+    }
+
+    fn pop_int(&mut self) -> Answer<Reply> {
+        match self.pop()?.number(false) {
+            Value::Int(i) => Ok(Reply::Int(i)),
+            Value::Bool(b) => Ok(Reply::Int(b.into())),
+            other => Err(self.misfit(&other, "int")),
+        }
+    }
+
+    fn pop_float(&mut self) -> Answer<Reply> {
+        match self.pop()?.number(true) {
+            Value::Float(x) => Ok(Reply::Float(x)),
+            Value::Int(i) => Ok(Reply::Float(i as f64)),
+            Value::Bool(b) => Ok(Reply::Float(f64::from(u8::from(b)))),
+            other => Err(self.misfit(&other, "float")),
+        }
+    }
+
+    fn text_size(&self) -> Answer<Reply> {
+        match self.stack.last() {
+            Some(Value::Text(text)) => Ok(Reply::Int(text.len() as i64)),
+            Some(other) => Err(self.misfit(other, "str")),
+            None => Ok(Reply::Int(0)),
+        }
+    }
+
+    /// A text as memory of the heap, with a zero byte at its end.
+    fn pop_text(&mut self, memory: &Arc<HostMemory>) -> Answer<Reply> {
+        match self.pop()? {
+            Value::Text(text) => {
+                let reply = self.allocate(memory, text.len() as i64 + 1, Source::Heap)?;
+                if let Reply::Address(at) = reply {
+                    // SAFETY: the memory was just allocated, with one byte more than the text.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(text.as_ptr(), at as *mut u8, text.len());
+                        *(at as *mut u8).add(text.len()) = 0;
+                    }
+                }
+                Ok(reply)
+            }
+            other => Err(self.misfit(&other, "str")),
+        }
+    }
+
+    /// How many elements a list has, which lie on the stack then.
+    fn pop_list(&mut self) -> Answer<Reply> {
+        match self.pop()? {
+            Value::List(all) | Value::Tuple(all) | Value::Set(all) => {
+                let n = all.len() as i64;
+                self.stack.extend(all.into_iter().rev());
+                Ok(Reply::Int(n))
+            }
+            other => Err(self.misfit(&other, "a list")),
+        }
+    }
+
+    /// How many pairs a dictionary has, which lie on the stack then.
+    fn pop_dict(&mut self) -> Answer<Reply> {
+        match self.pop()? {
+            Value::Dict(all) => {
+                let n = all.len() as i64;
+                self.stack.extend(all.into_iter().rev().flat_map(|(key, value)| [value, key]));
+                Ok(Reply::Int(n))
+            }
+            other => Err(self.misfit(&other, "a dict")),
+        }
+    }
+
+    fn pop_dtype(&mut self) -> Answer<Reply> {
+        match self.pop()? {
+            Value::DType(d) => Ok(Reply::Int(torch_number(d))),
+            other => Err(self.misfit(&other, "dtype")),
+        }
+    }
+
+    fn pop_device(&mut self) -> Answer<Reply> {
+        match self.pop()? {
+            Value::Device(d) => Ok(Reply::Int(d.number())),
+            other => Err(self.misfit(&other, "device")),
         }
     }
 

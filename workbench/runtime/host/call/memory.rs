@@ -12,7 +12,7 @@ use crate::back::cpu::{Host as _, HostMemory, Lent, Raised, Reply, Side, Source}
 use crate::back::{Exception, FaultKind};
 use crate::ir::Service;
 use crate::runtime::DType;
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 /// CUDA's codes (CUDA Runtime API, `cudaError_t`): `cudaErrorInvalidValue`,
 const INVALID_VALUE: i32 = 1;
@@ -204,6 +204,20 @@ impl CallState {
             }
             reply => reply,
         }
+    }
+
+    /// How many bytes were asked for of memory that is not freed.
+    pub(super) fn block_size(&self, address: u64) -> Answer<Reply> {
+        match self.blocks.get(&address) {
+            Some(block) => Ok(Reply::Int(block.size as i64)),
+            None => Err((Exception::Runtime, "memory is freed that was not allocated, or is freed already".to_owned())),
+        }
+    }
+
+    /// Notes where the text is about to give memory back.
+    pub(super) fn begin_freeing(&mut self, [file, start, end]: [u32; 3]) -> Answer<Reply> {
+        self.freeing = Some(Span { file: FileId(file), start, end });
+        Ok(Reply::Nothing)
     }
 
     /// Gives memory back; `place` is given where the text does that itself.

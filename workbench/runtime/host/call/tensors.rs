@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::array::{Answer, HostTensor};
-use super::super::value::{cpp_name, of_torch_number, torch_number};
+use super::super::value::{Value, cpp_name, of_torch_number, torch_number};
 use super::{CallState, MAX_VALUES, no_memory};
 use crate::back::Exception;
 use crate::back::cpu::{HostMemory, Reply};
@@ -32,6 +32,57 @@ impl CallState {
         match place.and_then(|p| self.tensors.get(p)).and_then(Option::as_ref) {
             Some((tensor, _)) => Ok(tensor),
             None => Err((Exception::Runtime, "an undefined Tensor is used".to_owned())),
+        }
+    }
+
+    /// Puts a tensor on the stack. An undefined one is `None` to Python.
+    pub(super) fn push_tensor(&mut self, handle: i64) -> Answer<Reply> {
+        if handle == 0 {
+            return self.push(Value::None);
+        }
+        let tensor = self.tensor(handle)?.clone();
+        self.push(Value::Tensor(tensor))
+    }
+
+    /// Takes a tensor from the stack.
+    pub(super) fn pop_tensor(&mut self) -> Answer<Reply> {
+        match self.pop()? {
+            Value::Tensor(tensor) => {
+                let handle = self.adopt(tensor)?;
+                // Who calls holds his arguments until the call ends, whatever becomes of the parameter.
+                if self.argument.is_some() {
+                    self.hold(handle);
+                }
+                Ok(Reply::Int(handle))
+            }
+            Value::None if self.argument.is_none() => Ok(Reply::Int(0)),
+            other => Err(self.misfit(&other, "Tensor")),
+        }
+    }
+
+    /// One more holds a tensor.
+    fn hold(&mut self, handle: i64) {
+        if let Some(Some((_, holders))) = self.tensors.get_mut(handle as usize - 1) {
+            *holders += 1;
+        }
+    }
+
+    /// One more holds what may be a tensor or undefined.
+    pub(super) fn retain(&mut self, handle: i64) -> Answer<Reply> {
+        if handle != 0 {
+            self.tensor(handle)?;
+            self.hold(handle);
+        }
+        Ok(Reply::Int(handle))
+    }
+
+    /// The extent or the stride along a dimension.
+    pub(super) fn along(&self, handle: i64, axis: i64, words: impl Fn(&HostTensor) -> &[i64]) -> Answer<Reply> {
+        let tensor = self.tensor(handle)?;
+        let i = tensor.axis(axis)?;
+        match words(tensor).get(i) {
+            Some(v) => Ok(Reply::Int(*v)),
+            None => Err((Exception::Index, "dimension specified as 0 but tensor has no dimensions".to_owned())),
         }
     }
 
