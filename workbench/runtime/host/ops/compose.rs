@@ -363,11 +363,8 @@ fn meshgrid(args: &mut Args<'_>) -> Answer<Value> {
     Ok(Value::List(out))
 }
 
-/// `conv1d` and `conv2d(input, weight, bias, stride, padding, dilation, groups)`: sums of products, by their
-/// definition.
-fn convolution(args: &mut Args<'_>) -> Answer<Value> {
-    let dims = if args.name == "conv1d" { 1 } else { 2 };
-    let (x, weight, bias) = (args.tensor()?, args.tensor()?, args.next());
+/// Stride, padding and dilation of a convolution, each with a number for every dimension.
+fn window_steps(args: &mut Args<'_>, dims: usize) -> Answer<Vec<Vec<i64>>> {
     let mut steps = Vec::new();
     for (what, least) in [("stride", 1), ("padding", 0), ("dilation", 1)] {
         let given = args.ints()?;
@@ -377,12 +374,18 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
         }
         steps.push(all);
     }
-    let groups = args.int(1)?;
-    if x.dtype() == DType::Bool {
-        return super::not_implemented("slow_conv2d_cpu", DType::Bool);
-    }
-    let (unbatched, rank) = (x.dim() == dims + 1, dims + 2);
-    let fits = (unbatched || x.dim() == rank)
+    Ok(steps)
+}
+
+/// Input, weight and bias of a convolution fit one another.
+fn check_operands(
+    args: &Args<'_>,
+    dims: usize,
+    (x, weight, bias): (&HostTensor, &HostTensor, &Value),
+    groups: i64,
+) -> Answer<()> {
+    let rank = dims + 2;
+    let fits = (x.dim() == dims + 1 || x.dim() == rank)
         && weight.dim() == rank
         && groups > 0
         && x.dtype() == weight.dtype()
@@ -399,7 +402,7 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
         );
         return Err((Exception::Runtime, message));
     }
-    if let Value::Tensor(bias) = &bias
+    if let Value::Tensor(bias) = bias
         && (bias.shape() != &weight.shape()[..1] || bias.dtype() != x.dtype())
     {
         let message = format!(
@@ -413,17 +416,11 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
         );
         return Err((Exception::Runtime, message));
     }
-    let batched =
-        if unbatched { call("unsqueeze", vec![Value::Tensor(x), Value::Int(0)], args)? } else { Value::Tensor(x) };
-    // One dimension is treated as two, the first of extent 1.
-    let (batched, weight, steps) = if dims == 1 {
-        let both = [batched, Value::Tensor(weight)].map(|t| call("unsqueeze", vec![t, Value::Int(2)], args));
-        let [batched, weight] = both;
-        (batched?, weight?, steps.into_iter().zip([1, 0, 1]).map(|(s, one)| vec![one, s[0]]).collect::<Vec<_>>())
-    } else {
-        (batched, Value::Tensor(weight), steps)
-    };
-    let (Value::Tensor(x), Value::Tensor(weight)) = (batched, weight) else { return Ok(Value::None) };
+    Ok(())
+}
+
+/// The sums of products of a convolution in two dimensions, without the bias.
+fn convolved(name: &str, x: &HostTensor, weight: &HostTensor, steps: &[Vec<i64>], groups: i64) -> Answer<ArrayD<f64>> {
     let (stride, padding, dilation) = (&steps[0], &steps[1], &steps[2]);
     let extent = |i: usize| {
         let covered = dilation[i].saturating_mul(weight.shape()[2 + i] - 1).saturating_add(1);
@@ -432,13 +429,13 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
     let shape = [x.shape()[0], weight.shape()[0], extent(0).max(0), extent(1).max(0)];
     if extent(0) <= 0 || extent(1) <= 0 {
         let message = "Kernel size can't be greater than actual input size".to_owned();
-        return Err((Exception::Runtime, format!("{}: {message}", args.name)));
+        return Err((Exception::Runtime, format!("{}: {message}", name)));
     }
     super::room(&shape)?;
-    let (a, w) = (Wide::of(&x).floats(), Wide::of(&weight).floats());
+    let (a, w) = (Wide::of(x).floats(), Wide::of(weight).floats());
     let (per_group, channels) = (weight.shape()[0] / groups, weight.shape()[1]);
     let bounds = [x.shape()[2], x.shape()[3]];
-    let made = sweep::placed(&shape.map(|n| n as usize), |at| {
+    Ok(sweep::placed(&shape.map(|n| n as usize), |at| {
         let mut sum = 0.0;
         let group = at[1] as i64 / per_group;
         for c in 0..channels {
@@ -456,7 +453,33 @@ fn convolution(args: &mut Args<'_>) -> Answer<Value> {
             }
         }
         sum
-    });
+    }))
+}
+
+/// `conv1d` and `conv2d(input, weight, bias, stride, padding, dilation, groups)`: sums of products, by their
+/// definition.
+fn convolution(args: &mut Args<'_>) -> Answer<Value> {
+    let dims = if args.name == "conv1d" { 1 } else { 2 };
+    let (x, weight, bias) = (args.tensor()?, args.tensor()?, args.next());
+    let steps = window_steps(args, dims)?;
+    let groups = args.int(1)?;
+    if x.dtype() == DType::Bool {
+        return super::not_implemented("slow_conv2d_cpu", DType::Bool);
+    }
+    check_operands(args, dims, (&x, &weight, &bias), groups)?;
+    let unbatched = x.dim() == dims + 1;
+    let batched =
+        if unbatched { call("unsqueeze", vec![Value::Tensor(x), Value::Int(0)], args)? } else { Value::Tensor(x) };
+    // One dimension is treated as two, the first of extent 1.
+    let (batched, weight, steps) = if dims == 1 {
+        let both = [batched, Value::Tensor(weight)].map(|t| call("unsqueeze", vec![t, Value::Int(2)], args));
+        let [batched, weight] = both;
+        (batched?, weight?, steps.into_iter().zip([1, 0, 1]).map(|(s, one)| vec![one, s[0]]).collect::<Vec<_>>())
+    } else {
+        (batched, Value::Tensor(weight), steps)
+    };
+    let (Value::Tensor(x), Value::Tensor(weight)) = (batched, weight) else { return Ok(Value::None) };
+    let made = convolved(args.name, &x, &weight, &steps, groups)?;
     let (dtype, device) = (x.dtype(), x.device());
     let mut made = Value::Tensor(Wide::Float(made).tensor(dtype, device)?);
     if !matches!(bias, Value::None) {

@@ -301,6 +301,28 @@ fn device_of(values: &[&Value], args: &Args<'_>) -> super::super::DeviceTag {
     tensors.into_iter().next().unwrap_or(args.device)
 }
 
+/// Torch computes this with operands of such types.
+fn check_types(args: &Args<'_>, name: &str, dtype: DType, (x, y): (&Value, &Value)) -> Answer<()> {
+    let is_bool = |v: &Value| matches!(v, Value::Tensor(t) if t.dtype() == DType::Bool);
+    if name == "sub" && (is_bool(x) || is_bool(y)) {
+        let message = "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, \
+                       use the `~` or `logical_not()` operator instead.";
+        return Err((Exception::NotImplemented, message.to_owned()));
+    }
+    if let ("pow" | "remainder" | "floor_divide" | "trunc_divide" | "fmod", DType::Bool) = (name, dtype) {
+        return super::not_implemented(args.name, dtype);
+    }
+    if name == "hypot" && !dtype.is_float() {
+        return super::not_implemented("hypot_cpu", dtype);
+    }
+    if let ("pow", Value::Int(exponent), false) = (name, y, dtype.is_float())
+        && *exponent < 0
+    {
+        return Err((Exception::Runtime, "Integers to negative integer powers are not allowed.".to_owned()));
+    }
+    Ok(())
+}
+
 fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
     let (x, y) = (args.next(), args.next());
     let device = device_of(&[&x, &y], args);
@@ -319,23 +341,7 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         (name, _) => name,
     };
     let (dtype, second) = operand::types(name, &x, &y);
-    let is_bool = |v: &Value| matches!(v, Value::Tensor(t) if t.dtype() == DType::Bool);
-    if name == "sub" && (is_bool(&x) || is_bool(&y)) {
-        let message = "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, \
-                       use the `~` or `logical_not()` operator instead.";
-        return Err((Exception::NotImplemented, message.to_owned()));
-    }
-    if let ("pow" | "remainder" | "floor_divide" | "trunc_divide" | "fmod", DType::Bool) = (name, dtype) {
-        return super::not_implemented(args.name, dtype);
-    }
-    if name == "hypot" && !dtype.is_float() {
-        return super::not_implemented("hypot_cpu", dtype);
-    }
-    if let ("pow", Value::Int(exponent), false) = (name, &y, dtype.is_float())
-        && *exponent < 0
-    {
-        return Err((Exception::Runtime, "Integers to negative integer powers are not allowed.".to_owned()));
-    }
+    check_types(args, name, dtype, (&x, &y))?;
     let a = brought(&x, dtype, args)?;
     let b = match &y {
         // An exponent that is a number is converted with a check.

@@ -58,88 +58,108 @@ impl Subscript {
         }
         let mut tensors = parts.iter().filter(|p| kind(p) == 5);
         let is_mask_alone = matches!((tensors.next().and_then(|p| p.get(1)), tensors.next()), (Some(Value::Tensor(t)), None) if is_mask(t));
-        let mut view = x.clone();
-        let mut picks = Vec::new();
+        let mut subscript = Subscript { view: x.clone(), picks: Vec::new(), is_mask: is_mask_alone };
         let mut at = 0;
         for part in &parts {
             match (kind(part), part.get(1)) {
                 // `...`
                 (1, _) => at += x.dim() - used,
-                (2, Some(Value::Int(i))) => {
-                    let size = view.shape()[at];
-                    let place = if *i < 0 { i + size } else { *i };
-                    if place < 0 || place >= size {
-                        return out_of_range(*i, at, size);
-                    }
-                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
-                    shape.remove(at);
-                    let offset = view.offset() + place * strides.remove(at);
-                    view = view.viewed(shape, strides, offset);
-                }
+                (2, Some(Value::Int(i))) => subscript.take_place(at, *i)?,
                 (4, _) => {
-                    let word = |i: usize| if let Some(Value::Int(v)) = part.get(i) { Some(*v) } else { None };
-                    let size = view.shape()[at];
-                    let step = word(3).unwrap_or(1);
-                    if step <= 0 {
-                        return Err((Exception::Value, "step must be greater than zero".to_owned()));
-                    }
-                    let clip = |i: i64| (if i < 0 { i.saturating_add(size) } else { i }).clamp(0, size);
-                    let (start, stop) = (clip(word(1).unwrap_or(0)), clip(word(2).unwrap_or(i64::MAX)));
-                    let len = if stop > start { (stop - start - 1) / step + 1 } else { 0 };
-                    let step = if len > 1 { step } else { 1 };
-                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
-                    let offset = view.offset() + if len > 0 { start * strides[at] } else { 0 };
-                    shape[at] = len;
-                    strides[at] *= step;
-                    view = view.viewed(shape, strides, offset);
+                    subscript.take_slice(at, part)?;
                     at += 1;
                 }
-                // A truth value as a tensor picks one place of a new dimension, or none.
-                (5, Some(Value::Tensor(t))) if is_mask(t) && t.dim() == 0 => {
-                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
-                    shape.insert(at, 1);
-                    strides.insert(at, 1);
-                    view = view.viewed(shape, strides, view.offset());
-                    let index = vec![0; super::index::places_of(t).1];
-                    picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
-                    at += 1;
-                }
-                (5, Some(Value::Tensor(t))) if is_mask(t) => {
-                    if t.shape() != &view.shape()[at..at + t.dim()] {
-                        let message = format!(
-                            "The shape of the mask {:?} at index {at} does not match the shape of the indexed tensor {:?} at index {at}",
-                            t.shape(),
-                            view.shape()
-                        );
-                        return Err((Exception::Index, message));
-                    }
-                    let (places, count) = super::index::places_of(t);
-                    for d in 0..t.dim() {
-                        picks.push((at, sweep::placed(&[count], |i| places[i[0] * t.dim() + d])));
-                        at += 1;
-                    }
-                }
+                (5, Some(Value::Tensor(t))) if is_mask(t) => at = subscript.pick_masked(at, t)?,
                 (5, Some(Value::Tensor(t))) => {
-                    // One number is an index of any integer type.
-                    let is_index = matches!(t.dtype(), DType::Int32 | DType::Int64);
-                    if !is_index && (t.dim() > 0 || t.dtype().is_float()) {
-                        let message = "tensors used as indices must be long, int, byte or bool tensors".to_owned();
-                        return Err((Exception::Index, message));
-                    }
-                    picks.push((at, Wide::of(t).ints()));
+                    subscript.pick_indices(at, t)?;
                     at += 1;
                 }
                 // `None`, a truth value.
                 _ => {
-                    let (mut shape, mut strides): (Dims, Dims) = (view.shape().into(), view.strides().into());
-                    shape.insert(at, i64::from(!matches!(part.get(1), Some(Value::Bool(false)))));
-                    strides.insert(at, 1);
-                    view = view.viewed(shape, strides, view.offset());
+                    subscript.insert(at, i64::from(!matches!(part.get(1), Some(Value::Bool(false)))));
                     at += 1;
                 }
             }
         }
-        Ok(Subscript { view, picks, is_mask: is_mask_alone })
+        Ok(subscript)
+    }
+
+    /// Leaves out dimension `at` but for the place `i`, which may be counted from the end.
+    fn take_place(&mut self, at: usize, i: i64) -> Answer<()> {
+        let size = self.view.shape()[at];
+        let place = if i < 0 { i + size } else { i };
+        if place < 0 || place >= size {
+            return out_of_range(i, at, size);
+        }
+        let (mut shape, mut strides): (Dims, Dims) = (self.view.shape().into(), self.view.strides().into());
+        shape.remove(at);
+        let offset = self.view.offset() + place * strides.remove(at);
+        self.view = self.view.viewed(shape, strides, offset);
+        Ok(())
+    }
+
+    /// Takes of dimension `at` what a slice does: after its kind its start, its stop and its step, each if it is given.
+    fn take_slice(&mut self, at: usize, part: &[Value]) -> Answer<()> {
+        let word = |i: usize| if let Some(Value::Int(v)) = part.get(i) { Some(*v) } else { None };
+        let size = self.view.shape()[at];
+        let step = word(3).unwrap_or(1);
+        if step <= 0 {
+            return Err((Exception::Value, "step must be greater than zero".to_owned()));
+        }
+        let clip = |i: i64| (if i < 0 { i.saturating_add(size) } else { i }).clamp(0, size);
+        let (start, stop) = (clip(word(1).unwrap_or(0)), clip(word(2).unwrap_or(i64::MAX)));
+        let len = if stop > start { (stop - start - 1) / step + 1 } else { 0 };
+        let step = if len > 1 { step } else { 1 };
+        let (mut shape, mut strides): (Dims, Dims) = (self.view.shape().into(), self.view.strides().into());
+        let offset = self.view.offset() + if len > 0 { start * strides[at] } else { 0 };
+        shape[at] = len;
+        strides[at] *= step;
+        self.view = self.view.viewed(shape, strides, offset);
+        Ok(())
+    }
+
+    /// Inserts a dimension.
+    fn insert(&mut self, at: usize, extent: i64) {
+        let (mut shape, mut strides): (Dims, Dims) = (self.view.shape().into(), self.view.strides().into());
+        shape.insert(at, extent);
+        strides.insert(at, 1);
+        self.view = self.view.viewed(shape, strides, self.view.offset());
+    }
+
+    /// Picks the places where a mask of the dimensions from `at` on holds; the dimension after those. A truth value as a tensor is one place
+    /// of a dimension of its own, or none.
+    fn pick_masked(&mut self, at: usize, mask: &HostTensor) -> Answer<usize> {
+        if mask.dim() == 0 {
+            self.insert(at, 1);
+            let index = vec![0; super::index::places_of(mask).1];
+            self.picks.push((at, ArrayD::from_shape_vec(IxDyn(&[index.len()]), index).unwrap_or_default()));
+            return Ok(at + 1);
+        }
+        if mask.shape() != &self.view.shape()[at..at + mask.dim()] {
+            let message = format!(
+                "The shape of the mask {:?} at index {at} does not match the shape of the indexed tensor {:?} at index {at}",
+                mask.shape(),
+                self.view.shape()
+            );
+            return Err((Exception::Index, message));
+        }
+        let (places, count) = super::index::places_of(mask);
+        for d in 0..mask.dim() {
+            self.picks.push((at + d, sweep::placed(&[count], |i| places[i[0] * mask.dim() + d])));
+        }
+        Ok(at + mask.dim())
+    }
+
+    /// Picks the indices that a tensor holds.
+    fn pick_indices(&mut self, at: usize, t: &HostTensor) -> Answer<()> {
+        // One number is an index of any integer type.
+        let is_index = matches!(t.dtype(), DType::Int32 | DType::Int64);
+        if !is_index && (t.dim() > 0 || t.dtype().is_float()) {
+            let message = "tensors used as indices must be long, int, byte or bool tensors".to_owned();
+            return Err((Exception::Index, message));
+        }
+        self.picks.push((at, Wide::of(t).ints()));
+        Ok(())
     }
 
     /// The result's extents, and a function that gives for each of its elements the place in the view.

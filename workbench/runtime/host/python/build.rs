@@ -49,102 +49,53 @@ impl Python {
             '{' => Some('}'),
             _ => None,
         } {
-            if depth > MAX_DEPTH {
-                return misused("the format of a value is too deep");
-            }
-            let (mut items, mut failed) = (Vec::new(), false);
-            loop {
-                match chars.get(*at) {
-                    Some(c) if *c == close => break,
-                    Some(_) => {
-                        let item = self.built(chars, at, given, depth + 1)?;
-                        failed |= item == 0;
-                        items.push(item);
-                    }
-                    None => return misused(format!("missing '{close}' in the format of a value")),
-                }
-            }
-            *at += 1;
-            if failed {
-                return Ok(0);
-            }
-            return match close {
-                ')' => self.add(Object::Tuple(items)),
-                ']' => self.add(Object::List(items)),
-                _ => {
-                    if items.len() % 2 != 0 {
-                        return misused("a `{` in the format of a value has a key without a value");
-                    }
-                    let Value::Int(dict) = self.dict_new()? else { return Ok(0) };
-                    for pair in items.chunks(2) {
-                        if let Value::Int(-1) = self.dict_set(dict, pair[0], pair[1])? {
-                            return Ok(0);
-                        }
-                    }
-                    Ok(dict)
-                }
-            };
+            return self.built_container(close, chars, at, given, depth);
         }
         let Some(value) = given.next() else {
             return misused(format!("the format of a value has `{letter}`, and no argument is left for it"));
         };
         let next = chars.get(*at).copied().unwrap_or(' ');
-        let made = match (letter, value) {
-            ('b' | 'B' | 'h' | 'H' | 'i' | 'l' | 'L' | 'n', Value::Int(_)) => self.import(value, false)?,
-            ('I', Value::Int(i)) => self.import(&Value::Int(i64::from(*i as u32)), false)?,
+        match (letter, value) {
+            ('b' | 'B' | 'h' | 'H' | 'i' | 'l' | 'L' | 'n', Value::Int(_)) => self.import(value, false),
+            ('I', Value::Int(i)) => self.import(&Value::Int(i64::from(*i as u32)), false),
             ('k' | 'K', Value::Int(bits)) => {
                 let bits = *bits as u64;
                 let value = i64::try_from(bits).map_or_else(|_| Value::BigInt(bits.to_string()), Value::Int);
-                self.import(&value, false)?
+                self.import(&value, false)
             }
-            ('p', Value::Int(i)) => self.import(&Value::Bool(*i != 0), false)?,
-            ('c', Value::Int(i)) => self.import(&Value::Bytes(vec![*i as u8]), false)?,
+            ('p', Value::Int(i)) => self.import(&Value::Bool(*i != 0), false),
+            ('c', Value::Int(i)) => self.import(&Value::Bytes(vec![*i as u8]), false),
             ('C', Value::Int(i)) => match u32::try_from(*i).ok().and_then(char::from_u32) {
-                Some(c) => self.import(&Value::Text(c.to_string()), false)?,
+                Some(c) => self.import(&Value::Text(c.to_string()), false),
                 None => {
                     self.set(Exception::Overflow, "character argument not in range(0x110000)");
-                    0
+                    Ok(0)
                 }
             },
-            ('f' | 'd', Value::Float(_)) => self.import(value, false)?,
+            ('f' | 'd', Value::Float(_)) => self.import(value, false),
             ('s' | 'z' | 'U' | 'y', value) if matches!(value, Value::None) || is_text(value) => {
-                let mut text = match value {
-                    Value::Tuple(parts) => match parts.as_slice() {
-                        [_, Value::Text(text)] => Some(text.clone()),
-                        _ => None,
-                    },
-                    _ => None,
-                };
-                if next == '#' {
+                let text = if next == '#' {
                     *at += 1;
-                    let Some(Value::Int(size)) = given.next() else {
-                        return misused("`#` in the format of a value needs a Py_ssize_t");
-                    };
-                    if let (Some(text), Ok(size)) = (&mut text, usize::try_from(*size)) {
-                        if size > text.len() || !text.is_char_boundary(size) {
-                            let message =
-                                "`s#` in the format of a value goes past the text's zero byte, which is not supported";
-                            return Err((Exception::NotImplemented, message.to_owned()));
-                        }
-                        text.truncate(size);
-                    }
-                }
+                    sized_text(value, given.next())?
+                } else {
+                    text_of(value)
+                };
                 match text {
-                    None => self.import(&Value::None, false)?,
-                    Some(text) if letter == 'y' => self.import(&Value::Bytes(text.into_bytes()), false)?,
-                    Some(text) => self.import(&Value::Text(text), false)?,
+                    None => self.import(&Value::None, false),
+                    Some(text) if letter == 'y' => self.import(&Value::Bytes(text.into_bytes()), false),
+                    Some(text) => self.import(&Value::Text(text), false),
                 }
             }
             ('O' | 'N' | 'S', Value::Tuple(parts)) if next != '&' && parts.len() == 1 => match parts[0] {
                 Value::Int(handle) if handle != 0 => {
                     self.get(handle)?;
-                    handle
+                    Ok(handle)
                 }
-                _ => 0,
+                _ => Ok(0),
             },
-            ('O' | 'N' | 'S', Value::None) => 0,
+            ('O' | 'N' | 'S', Value::None) => Ok(0),
             ('O', _) if next == '&' => {
-                return Err((Exception::NotImplemented, "`O&` in the format of a value is not supported".to_owned()));
+                Err((Exception::NotImplemented, "`O&` in the format of a value is not supported".to_owned()))
             }
             (letter, value) if "bBhHiIlkLKnpcCfdszUyONS".contains(letter) => {
                 let came = match value {
@@ -152,12 +103,84 @@ impl Python {
                     Value::Float(_) => "a floating-point number",
                     _ => "a pointer",
                 };
-                return misused(format!("`{letter}` in the format of a value does not fit {came}"));
+                misused(format!("`{letter}` in the format of a value does not fit {came}"))
             }
-            (letter, _) => return misused(format!("bad format char passed to Py_BuildValue: `{letter}`")),
-        };
-        Ok(made)
+            (letter, _) => misused(format!("bad format char passed to Py_BuildValue: `{letter}`")),
+        }
     }
+
+    /// A tuple, a list or a dictionary of a format, up to what closes it; 0 where something in it is NULL.
+    fn built_container(
+        &mut self,
+        close: char,
+        chars: &[char],
+        at: &mut usize,
+        given: &mut dyn Iterator<Item = &Value>,
+        depth: u32,
+    ) -> Answer<i64> {
+        if depth > MAX_DEPTH {
+            return misused("the format of a value is too deep");
+        }
+        let (mut items, mut failed) = (Vec::new(), false);
+        loop {
+            match chars.get(*at) {
+                Some(c) if *c == close => break,
+                Some(_) => {
+                    let item = self.built(chars, at, given, depth + 1)?;
+                    failed |= item == 0;
+                    items.push(item);
+                }
+                None => return misused(format!("missing '{close}' in the format of a value")),
+            }
+        }
+        *at += 1;
+        if failed {
+            return Ok(0);
+        }
+        match close {
+            ')' => self.add(Object::Tuple(items)),
+            ']' => self.add(Object::List(items)),
+            _ => {
+                if items.len() % 2 != 0 {
+                    return misused("a `{` in the format of a value has a key without a value");
+                }
+                let Value::Int(dict) = self.dict_new()? else { return Ok(0) };
+                for pair in items.chunks(2) {
+                    if let Value::Int(-1) = self.dict_set(dict, pair[0], pair[1])? {
+                        return Ok(0);
+                    }
+                }
+                Ok(dict)
+            }
+        }
+    }
+}
+
+/// The text of a `char *`, none of a null pointer.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Tuple(parts) => match parts.as_slice() {
+            [_, Value::Text(text)] => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// As [`text_of`], of so many bytes.
+fn sized_text(value: &Value, size: Option<&Value>) -> Answer<Option<String>> {
+    let Some(Value::Int(size)) = size else {
+        return misused("`#` in the format of a value needs a Py_ssize_t");
+    };
+    let mut text = text_of(value);
+    if let (Some(text), Ok(size)) = (&mut text, usize::try_from(*size)) {
+        if size > text.len() || !text.is_char_boundary(size) {
+            let message = "`s#` in the format of a value goes past the text's zero byte, which is not supported";
+            return Err((Exception::NotImplemented, message.to_owned()));
+        }
+        text.truncate(size);
+    }
+    Ok(text)
 }
 
 fn is_text(value: &Value) -> bool {
