@@ -62,6 +62,44 @@ pub struct Given<'py> {
     shapes_only: bool,
 }
 
+/// A tensor that holds nothing, of what has a shape and a dtype.
+fn hollow(object: &Bound<'_, PyAny>, at: &dyn Display) -> PyResult<Option<Value>> {
+    let py = object.py();
+    let spec = interop(py)?.call_method1("host_spec", (object,))?.extract::<Option<(Vec<i64>, String)>>()?;
+    let Some((shape, dtype)) = spec else { return Ok(None) };
+    let strides = interop(py)?.call_method1("host_strides", (object,))?.extract::<Option<Vec<i64>>>()?;
+    let Some(dtype) = DType::from_name(&dtype) else {
+        return Err(argument(py, format!("{at} is of {dtype}, which host code does not know")));
+    };
+    match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, Fill::Zeros)) {
+        // The dimensions are laid out in the order of its strides, if those are dense.
+        Ok(tensor) => Ok(Some(Value::Tensor(match strides {
+            Some(strides) if strides.len() == shape.len() => {
+                let like = tensor.viewed(shape.into(), strides.into(), 0);
+                tensor.ordered_as(&like)
+            }
+            _ => tensor,
+        }))),
+        Err((_, message)) => Err(argument(py, format!("{at}: {message}"))),
+    }
+}
+
+/// A dtype, a device or a number of NumPy's or torch's, if it is one.
+fn described(object: &Bound<'_, PyAny>, at: &dyn Display) -> PyResult<Option<Value>> {
+    let py = object.py();
+    let kind = interop(py)?.call_method1("host_value", (object,))?;
+    let Ok((kind, text)) = kind.extract::<(String, String)>() else { return Ok(None) };
+    match kind.as_str() {
+        "dtype" => match DType::from_name(&text) {
+            Some(dtype) => Ok(Some(Value::DType(dtype))),
+            None => Err(argument(py, format!("{at} is the dtype {text}, which host code does not know"))),
+        },
+        "float" => Ok(Some(Value::Float(object.extract()?))),
+        "bool" => Ok(Some(Value::Bool(object.call_method0("item")?.extract()?))),
+        _ => Ok(Some(Value::Device(DeviceTag { is_cuda: text.starts_with("cuda"), index: -1 }))),
+    }
+}
+
 /// Limit on nested containers.
 const MAX_DEPTH: u32 = 100;
 
@@ -93,24 +131,9 @@ impl<'py> Given<'py> {
             return Ok(Value::None);
         }
         if self.shapes_only
-            && let Some((shape, dtype)) =
-                interop(py)?.call_method1("host_spec", (object,))?.extract::<Option<(Vec<i64>, String)>>()?
+            && let Some(tensor) = hollow(object, at)?
         {
-            let strides = interop(py)?.call_method1("host_strides", (object,))?.extract::<Option<Vec<i64>>>()?;
-            let Some(dtype) = DType::from_name(&dtype) else {
-                return Err(argument(py, format!("{at} is of {dtype}, which host code does not know")));
-            };
-            return match hollowly(|| HostTensor::filled(dtype, &shape, DeviceTag::CPU, Fill::Zeros)) {
-                // The dimensions are laid out in the order of its strides, if those are dense.
-                Ok(tensor) => Ok(Value::Tensor(match strides {
-                    Some(strides) if strides.len() == shape.len() => {
-                        let like = tensor.viewed(shape.into(), strides.into(), 0);
-                        tensor.ordered_as(&like)
-                    }
-                    _ => tensor,
-                })),
-                Err((_, message)) => Err(argument(py, format!("{at}: {message}"))),
-            };
+            return Ok(tensor);
         }
         if let Some(view) = View::of(object) {
             return self.array(&view, object, at);
@@ -131,29 +154,8 @@ impl<'py> Given<'py> {
         if self.exact && object.is_instance_of::<PyTuple>() && object.hasattr("_fields")? {
             return Ok(foreign::Object::value(object));
         }
-        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-            self.enter(py, at)?;
-            let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format_args!("{at}[{i}]")));
-            let values = values.collect::<PyResult<_>>()?;
-            self.depth -= 1;
-            let is_tuple = self.exact && object.is_instance_of::<PyTuple>();
-            return Ok(if is_tuple { Value::Tuple(values) } else { Value::List(values) });
-        }
-        if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
-            let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-            self.enter(py, at)?;
-            let values = items.iter().map(|item| self.value(item, at)).collect::<PyResult<_>>()?;
-            self.depth -= 1;
-            return Ok(Value::Set(values));
-        }
-        if let Ok(dict) = object.cast::<PyDict>() {
-            self.enter(py, at)?;
-            let pairs =
-                dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format_args!("{at}[{k}]"))?)));
-            let pairs = pairs.collect::<PyResult<_>>()?;
-            self.depth -= 1;
-            return Ok(Value::Dict(pairs));
+        if let Some(container) = self.container(object, at)? {
+            return Ok(container);
         }
         if self.exact
             && let Ok(bytes) = object.cast::<PyBytes>()
@@ -176,17 +178,8 @@ impl<'py> Given<'py> {
                 None => Err(PyOverflowError::new_err(format!("{at} does not fit in 64 bits"))),
             };
         }
-        let kind = interop(py)?.call_method1("host_value", (object,))?;
-        if let Ok((kind, text)) = kind.extract::<(String, String)>() {
-            return match kind.as_str() {
-                "dtype" => match DType::from_name(&text) {
-                    Some(dtype) => Ok(Value::DType(dtype)),
-                    None => Err(argument(py, format!("{at} is the dtype {text}, which host code does not know"))),
-                },
-                "float" => Ok(Value::Float(object.extract()?)),
-                "bool" => Ok(Value::Bool(object.call_method0("item")?.extract()?)),
-                _ => Ok(Value::Device(DeviceTag { is_cuda: text.starts_with("cuda"), index: -1 })),
-            };
+        if let Some(value) = described(object, at)? {
+            return Ok(value);
         }
         // Anything else is an object, for functions that know Python's objects.
         let interfaces = ["__array_interface__", "__cuda_array_interface__"];
@@ -199,6 +192,36 @@ impl<'py> Given<'py> {
             Some(view) => self.array(&view, object, at),
             None => Err(argument(py, format!("{at} got a {}, which is no array", object.get_type().name()?))),
         }
+    }
+
+    /// A list, a tuple, a set or a dictionary, if it is one.
+    fn container(&mut self, object: &Bound<'py, PyAny>, at: &dyn Display) -> PyResult<Option<Value>> {
+        let py = object.py();
+        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            self.enter(py, at)?;
+            let values = items.iter().enumerate().map(|(i, item)| self.value(item, &format_args!("{at}[{i}]")));
+            let values = values.collect::<PyResult<_>>()?;
+            self.depth -= 1;
+            let is_tuple = self.exact && object.is_instance_of::<PyTuple>();
+            return Ok(Some(if is_tuple { Value::Tuple(values) } else { Value::List(values) }));
+        }
+        if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
+            let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            self.enter(py, at)?;
+            let values = items.iter().map(|item| self.value(item, at)).collect::<PyResult<_>>()?;
+            self.depth -= 1;
+            return Ok(Some(Value::Set(values)));
+        }
+        if let Ok(dict) = object.cast::<PyDict>() {
+            self.enter(py, at)?;
+            let pairs =
+                dict.iter().map(|(k, v)| Ok((self.value(&k, at)?, self.value(&v, &format_args!("{at}[{k}]"))?)));
+            let pairs = pairs.collect::<PyResult<_>>()?;
+            self.depth -= 1;
+            return Ok(Some(Value::Dict(pairs)));
+        }
+        Ok(None)
     }
 
     fn enter(&mut self, py: Python<'_>, at: &dyn Display) -> PyResult<()> {

@@ -247,49 +247,14 @@ impl Launch<'_> {
         let has_sums = self.wide.as_ref().is_some_and(|code| !code.sums.is_empty());
         let own = sums::Own::new(&self.sums, if has_sums { self.args.len() } else { 0 });
         self.crowd.enter();
-        let head = WorkerCtx {
-            budget: BUDGET,
-            stack_limit: stack::pointer().saturating_sub(stack::CALLS) as u64,
-            frames: std::ptr::null(),
-            block_linear: 0,
-            block: [0; 3],
-            run: 1,
-            walk: 0,
-            thread: [0; 3],
-            grid: [self.grid.x, self.grid.y, self.grid.z],
-            dims: [self.block.x, self.block.y, self.block.z],
-            ret: 0,
-            ret_desc: 0,
-            offset: 0,
-            trip: [0; 2],
-            shared: shared.descs(),
-            scratch: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.scratch.as_mut_ptr().cast()),
-            slots: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.slots.as_mut_ptr().cast()),
-            threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
-            sums: own.pointers(),
-            progress: 0,
-            fault: [0; 3],
-            fiber: std::ptr::null(),
-            direct: (0, self.entry.params.len()),
-        };
+        let stack_limit = stack::pointer().saturating_sub(stack::CALLS) as u64;
+        let head = self.context(stack_limit, &shared, kept.as_mut(), &own);
         let worker = Worker { role, ..Worker::default() };
         let mut ctx = Running { ctx: head, launch: std::ptr::from_ref(self).cast(), worker };
         let address = |part| self.machine.address(part).expect("every entry point has code");
-        let code = match &self.entry.way {
-            // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
-            Way::Part(part) => unsafe { std::mem::transmute::<usize, EntryFn>(address(*part)) },
-            Way::Direct(part) => {
-                ctx.direct.0 = address(*part);
-                direct as EntryFn
-            }
-            Way::Kept(kept) => {
-                // A program exists only when all kept code that it uses has been made.
-                ctx.direct.0 = kept.address().expect("kept code that is used is there");
-                direct as EntryFn
-            }
-        };
+        let code = self.entry_code(&mut ctx);
         let code = self.wide.as_ref().map_or(code, |wide| wide.entry);
-        // SAFETY: as above, of the functions compiled with it.
+        // SAFETY: the addresses are those of functions compiled with it, in code memory that outlives the launch.
         let rounds = self.rounds().map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
         let mut size = self.first_claim();
         loop {
@@ -329,6 +294,67 @@ impl Launch<'_> {
         if let Some(fibers) = fibers {
             fibers.put_back();
         }
+        self.hand_in(&mut ctx);
+    }
+
+    /// What generated code finds all else by, before its first block.
+    #[inline]
+    fn context(
+        &self,
+        stack_limit: u64,
+        shared: &SharedMemory,
+        mut kept: Option<&mut BlockMemory>,
+        own: &sums::Own<'_>,
+    ) -> WorkerCtx {
+        WorkerCtx {
+            budget: BUDGET,
+            stack_limit,
+            frames: std::ptr::null(),
+            block_linear: 0,
+            block: [0; 3],
+            run: 1,
+            walk: 0,
+            thread: [0; 3],
+            grid: [self.grid.x, self.grid.y, self.grid.z],
+            dims: [self.block.x, self.block.y, self.block.z],
+            ret: 0,
+            ret_desc: 0,
+            offset: 0,
+            trip: [0; 2],
+            shared: shared.descs(),
+            scratch: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.scratch.as_mut_ptr().cast()),
+            slots: kept.as_mut().map_or(std::ptr::null_mut(), |k| k.slots.as_mut_ptr().cast()),
+            threads: kept.as_ref().map_or(std::ptr::null(), |k| k.threads.as_ptr()),
+            sums: own.pointers(),
+            progress: 0,
+            fault: [0; 3],
+            fiber: std::ptr::null(),
+            direct: (0, self.entry.params.len()),
+        }
+    }
+
+    /// The machine code of the entry point, and in `ctx` what that calls.
+    #[inline]
+    fn entry_code(&self, ctx: &mut Running) -> EntryFn {
+        let address = |part| self.machine.address(part).expect("every entry point has code");
+        match &self.entry.way {
+            // SAFETY: the address is that of an entry point the code memory of `image` holds, which outlives the launch.
+            Way::Part(part) => unsafe { std::mem::transmute::<usize, EntryFn>(address(*part)) },
+            Way::Direct(part) => {
+                ctx.direct.0 = address(*part);
+                direct as EntryFn
+            }
+            Way::Kept(kept) => {
+                // A program exists only when all kept code that it uses has been made.
+                ctx.direct.0 = kept.address().expect("kept code that is used is there");
+                direct as EntryFn
+            }
+        }
+    }
+
+    /// Keeps a worker's result, and what it printed.
+    #[inline]
+    fn hand_in(&self, ctx: &mut Running) {
         let mut finished = lock(&self.finished);
         finished.result = ctx.ret;
         let (records, dropped) = ctx.worker.output.take();
