@@ -130,7 +130,7 @@ pub fn gradcheck(
         let Some(tensor) = args[i].tensor() else { continue };
         let values = tensor.to_f64_vec();
         let mut largest = 0.0f64;
-        for j in 0..values.len() {
+        for (j, _) in values.iter().enumerate() {
             let numerical = compared.column_by_differences(forward, (i, j), &values, options.eps)?;
             for (row, &n) in numerical.iter().enumerate() {
                 let a = rows[slot][row][j];

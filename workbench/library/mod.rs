@@ -621,10 +621,11 @@ fn mentions_c10_half(mentions: &impl Fn(&str) -> bool) -> bool {
 
 /// The texts to read first, in this order: those of which the user's text mentions a name; `mentions` is true for an identifier in it.
 pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
+    let any = |names: &[&str]| names.iter().any(|name| mentions(name));
     let pybind = mentions(PYBIND_WORD).then_some(&PYBIND);
-    let python = (pybind.is_some() || PYTHON_NAMES.iter().any(|n| mentions(n))).then_some(&PYTHON);
-    let blas = mentions("blas") && ["at", "torch"].iter().any(|n| mentions(n));
-    let cublas = (blas || CUBLAS_NAMES.iter().any(|n| mentions(n))).then_some(&CUBLAS);
+    let python = (pybind.is_some() || any(&PYTHON_NAMES)).then_some(&PYTHON);
+    let blas = mentions("blas") && any(&["at", "torch"]);
+    let cublas = (blas || any(&CUBLAS_NAMES)).then_some(&CUBLAS);
     let gaudi = mentions("habana").then_some(&GAUDI);
     let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
     let more = Asked::of(&mentions);
@@ -637,39 +638,38 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || python.is_some()
         || gaudi.is_some()
         || cublas.is_some()
-        || TORCH_NAMES.iter().any(|n| mentions(n)))
+        || any(&TORCH_NAMES))
     .then_some(&TORCH);
     let more = if torch.is_some() { more } else { more.without_torch() };
-    let accessors = torch.is_some() && ACCESSORS.iter().any(|n| mentions(n));
+    let accessors = torch.is_some() && any(&ACCESSORS);
     let torch_accessor = accessors.then_some(&TORCH_ACCESSOR);
-    let neuron = torch.filter(|_| NEURON_NAMES.iter().any(|n| mentions(n))).map(|_| &NEURON);
-    let registers = torch.is_some() && (TORCH_LIBRARY_NAMES.iter().any(|n| mentions(n)) || mentions("__wb_neuron"));
+    let neuron = torch.filter(|_| any(&NEURON_NAMES)).map(|_| &NEURON);
+    let registers = torch.is_some() && (any(&TORCH_LIBRARY_NAMES) || mentions("__wb_neuron"));
     let torch_library = registers.then_some(&TORCH_LIBRARY);
-    let torch_checks = torch.filter(|_| TORCH_CHECKS_NAMES.iter().any(|n| mentions(n))).map(|_| &TORCH_CHECKS);
+    let torch_checks = torch.filter(|_| any(&TORCH_CHECKS_NAMES)).map(|_| &TORCH_CHECKS);
     let functional = more.has(&TORCH_FUNCTIONAL);
     let torch_nn = torch.filter(|_| functional || TORCH_NN_NAMES.any(&mentions)).map(|_| &TORCH_NN);
     let torch_more = torch.filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.any(&mentions)).map(|_| &TORCH_MORE);
     let cudart =
-        (cublas.is_some() || samples.is_some() || more.opens(Base::Cudart) || CUDART_NAMES.iter().any(|n| mentions(n)))
-            .then_some(&CUDART);
-    let aten = (accessors || ATEN_NAMES.iter().any(|n| mentions(n))).then_some(&ATEN);
+        (cublas.is_some() || samples.is_some() || more.opens(Base::Cudart) || any(&CUDART_NAMES)).then_some(&CUDART);
+    let aten = (accessors || any(&ATEN_NAMES)).then_some(&ATEN);
     // Parts depend on one another: ATen's compute types on torch's 16-bit floats, and these on their limits in `std`.
-    let halves = HALF_NAMES.iter().any(|n| mentions(n));
+    let halves = any(&HALF_NAMES);
     let c10 = (aten.is_some() || cublas.is_some() || mentions_c10_half(&mentions) || torch.is_some() && halves)
         .then_some(&C10_HALF);
     let in_ptx = mentions(PTX_NAMESPACE);
-    let ptx = (in_ptx || ADDRESS_NAMES.iter().any(|n| mentions(n))).then_some(&PTX);
+    let ptx = (in_ptx || any(&ADDRESS_NAMES)).then_some(&PTX);
     let ptx_matrix = in_ptx.then_some(&PTX_MATRIX);
-    let curand = CURAND_NAMES.iter().any(|n| mentions(n)).then_some(&CURAND);
+    let curand = any(&CURAND_NAMES).then_some(&CURAND);
     let cub = mentions("cub").then_some(&CUB);
-    let wmma = WMMA_NAMES.iter().any(|n| mentions(n)).then_some(&WMMA);
-    let fp8 = FP8_NAMES.iter().any(|n| mentions(n)).then_some(&FP8);
-    let in_class = || mentions("complex") && ["thrust", "cuda"].iter().any(|n| mentions(n));
-    let complex = (CU_COMPLEX_NAMES.iter().any(|n| mentions(n)) || in_class()).then_some(&COMPLEX);
+    let wmma = any(&WMMA_NAMES).then_some(&WMMA);
+    let fp8 = any(&FP8_NAMES).then_some(&FP8);
+    let in_class = || mentions("complex") && any(&["thrust", "cuda"]);
+    let complex = (any(&CU_COMPLEX_NAMES) || in_class()).then_some(&COMPLEX);
     let half = (c10.is_some() || halves || wmma.is_some() || fp8.is_some()).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
-    let c = C_NAMES.iter().any(|n| mentions(n));
-    let containers = (mentions("std") && CONTAINER_NAMES.iter().any(|n| mentions(n))).then_some(&CONTAINERS);
+    let c = any(&C_NAMES);
+    let containers = (mentions("std") && any(&CONTAINER_NAMES)).then_some(&CONTAINERS);
     let host = (torch.is_some()
         || containers.is_some()
         || more.opens(Base::Host)
@@ -678,48 +678,22 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || mentions(THROW)
         || mentions(LAND)
         || mentions(HEAP[0])
-        || mentions("std") && HOST_NAMES.iter().any(|n| mentions(n)))
+        || mentions("std") && any(&HOST_NAMES))
     .then_some(&HOST);
     let std =
         (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || more.opens(Base::Std) || mentions("std"))
             .then_some(&STD);
     // ATen is opened with every tensor, because tensors name a few lines of it.
     let aten = aten.or(torch.map(|_| &ATEN));
-    let packed = PACKED_NAMES.iter().any(|n| mentions(n)).then_some(&PACKED);
+    let packed = any(&PACKED_NAMES).then_some(&PACKED);
     let groups = mentions("cooperative_groups").then_some(&GROUPS);
     let pipeline = mentions("__pipeline_memcpy_async").then_some(&PIPELINE);
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
-    let first = [
-        pipeline,
-        half,
-        std,
-        groups,
-        packed,
-        helper_math,
-        curand,
-        ptx,
-        ptx_matrix,
-        c10,
-        aten,
-        host,
-        containers,
-        torch,
-        cudart,
-        torch_half,
-        cublas,
-        torch_accessor,
-        torch_checks,
-        torch_more,
-        torch_nn,
-        torch_library,
-        python,
-        pybind,
-        neuron,
-        cub,
-        wmma,
-        fp8,
-        complex,
-    ];
+    let device = [pipeline, half, std, groups, packed, helper_math, curand, ptx, ptx_matrix, c10, aten];
+    let base = [host, containers, torch, cudart, torch_half, cublas];
+    let of_torch = [torch_accessor, torch_checks, torch_more, torch_nn, torch_library, python, pybind, neuron];
+    let others = [cub, wmma, fp8, complex];
+    let first = device.into_iter().chain(base).chain(of_torch).chain(others);
     let last = [gaudi, gaudi_tensorflow, samples, driver, posix];
-    first.into_iter().flatten().chain(more.parts()).chain(last.into_iter().flatten()).collect()
+    first.flatten().chain(more.parts()).chain(last.into_iter().flatten()).collect()
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use super::{Errors, MAX_NESTING, types};
 use crate::ir::format::ArgKind;
-use crate::ir::{Block, Case, Const, Function, Label, Module, Op, Scalar, Stmt, Type, Value};
+use crate::ir::{Block, Case, Const, Function, Label, Local, Module, Op, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
 /// The place where nesting passes the limit, if it does. The walk has a stack of its own, so any depth is safe.
@@ -123,14 +123,7 @@ impl<'a> Checker<'a> {
                 reachable
             }
             Stmt::Set(local, v) => {
-                let ty = self.use_value(*v);
-                match self.func.locals.get(local.index()) {
-                    None => self.error(format!("local {local} does not exist")),
-                    Some(data) if ty.is_some_and(|ty| ty != data.ty) => {
-                        self.error(format!("local {local} of type {} is set to {v}", data.ty));
-                    }
-                    Some(_) => {}
-                }
+                self.set(*local, *v);
                 reachable
             }
             Stmt::Store { ptr, value, .. } => {
@@ -145,55 +138,23 @@ impl<'a> Checker<'a> {
                 let els_ends = self.block(els, reachable && known != Some(true));
                 then_ends || els_ends
             }
-            Stmt::Loop { label, body, step } => {
-                self.open(*label, Construct::LoopBody);
-                let ends = self.block(body, reachable);
-                let continued = self.labels.get(label.index()).is_some_and(|state| state.continued);
-                self.set_construct(*label, Construct::LoopStep);
-                self.block(step, ends || continued);
-                self.close(*label)
-            }
-            Stmt::Switch { label, value, cases } => {
-                self.switch_values(*value, cases);
-                self.open(*label, Construct::Plain);
-                let mut ends = reachable && !cases.iter().any(|c| c.default);
-                for (i, case) in cases.iter().enumerate() {
-                    let case_ends = self.block(&case.body, reachable);
-                    ends |= case_ends && (!case.falls_through || i + 1 == cases.len());
-                }
-                self.close(*label) || ends
-            }
+            Stmt::Loop { label, body, step } => self.repeat(*label, body, step, reachable),
+            Stmt::Switch { label, value, cases } => self.switch(*label, *value, cases, reachable),
             Stmt::Scope { label, body } => {
                 self.open(*label, Construct::Plain);
                 let ends = self.block(body, reachable);
                 self.close(*label) || ends
             }
             Stmt::Break(label) => {
-                match self.construct(*label) {
-                    Some(Construct::Plain | Construct::LoopBody | Construct::LoopStep) => {
-                        self.labels[label.index()].left |= reachable;
-                    }
-                    _ => self.error(format!("`break {label}` is in no construct of that label")),
-                }
+                self.break_out(*label, reachable);
                 false
             }
             Stmt::Continue(label) => {
-                match self.construct(*label) {
-                    Some(Construct::LoopBody) => self.labels[label.index()].continued |= reachable,
-                    Some(Construct::LoopStep) => self.error(format!("`continue {label}` is in the step of its loop")),
-                    _ => self.error(format!("`continue {label}` is in no loop of that label")),
-                }
+                self.continue_loop(*label, reachable);
                 false
             }
             Stmt::Return(value) => {
-                let ty = value.map(|v| self.use_value(v));
-                match (ty, self.func.ret) {
-                    (None, None) | (Some(None), Some(_)) => {}
-                    (Some(Some(ty)), Some(ret)) if ty == ret => {}
-                    (Some(Some(ty)), Some(ret)) => self.error(format!("`return` of {ty}, the result is {ret}")),
-                    (None, Some(_)) => self.error("`return` without a value in a function with a result".to_owned()),
-                    (Some(_), None) => self.error("`return` with a value in a function without a result".to_owned()),
-                }
+                self.return_value(*value);
                 false
             }
             Stmt::Call { result, func, args, raised } => {
@@ -246,6 +207,65 @@ impl<'a> Checker<'a> {
                 self.launch(*kernel, config, args);
                 reachable
             }
+        }
+    }
+
+    fn repeat(&mut self, label: Label, body: &Block, step: &Block, reachable: bool) -> bool {
+        self.open(label, Construct::LoopBody);
+        let ends = self.block(body, reachable);
+        let continued = self.labels.get(label.index()).is_some_and(|state| state.continued);
+        self.set_construct(label, Construct::LoopStep);
+        self.block(step, ends || continued);
+        self.close(label)
+    }
+
+    fn switch(&mut self, label: Label, value: Value, cases: &[Case], reachable: bool) -> bool {
+        self.switch_values(value, cases);
+        self.open(label, Construct::Plain);
+        let mut ends = reachable && !cases.iter().any(|c| c.default);
+        for (i, case) in cases.iter().enumerate() {
+            let case_ends = self.block(&case.body, reachable);
+            ends |= case_ends && (!case.falls_through || i + 1 == cases.len());
+        }
+        self.close(label) || ends
+    }
+
+    fn set(&mut self, local: Local, v: Value) {
+        let ty = self.use_value(v);
+        match self.func.locals.get(local.index()) {
+            None => self.error(format!("local {local} does not exist")),
+            Some(data) if ty.is_some_and(|ty| ty != data.ty) => {
+                self.error(format!("local {local} of type {} is set to {v}", data.ty));
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn break_out(&mut self, label: Label, reachable: bool) {
+        match self.construct(label) {
+            Some(Construct::Plain | Construct::LoopBody | Construct::LoopStep) => {
+                self.labels[label.index()].left |= reachable;
+            }
+            _ => self.error(format!("`break {label}` is in no construct of that label")),
+        }
+    }
+
+    fn continue_loop(&mut self, label: Label, reachable: bool) {
+        match self.construct(label) {
+            Some(Construct::LoopBody) => self.labels[label.index()].continued |= reachable,
+            Some(Construct::LoopStep) => self.error(format!("`continue {label}` is in the step of its loop")),
+            _ => self.error(format!("`continue {label}` is in no loop of that label")),
+        }
+    }
+
+    fn return_value(&mut self, value: Option<Value>) {
+        let ty = value.map(|v| self.use_value(v));
+        match (ty, self.func.ret) {
+            (None, None) | (Some(None), Some(_)) => {}
+            (Some(Some(ty)), Some(ret)) if ty == ret => {}
+            (Some(Some(ty)), Some(ret)) => self.error(format!("`return` of {ty}, the result is {ret}")),
+            (None, Some(_)) => self.error("`return` without a value in a function with a result".to_owned()),
+            (Some(_), None) => self.error("`return` with a value in a function without a result".to_owned()),
         }
     }
 
