@@ -1,4 +1,4 @@
-"""What needs a GPU, run where there is one: the tests of this folder, those of others that run there otherwise, times, and a JSON file of it all.
+"""Tests that need a GPU, run on a machine that has one: those of this folder, others that can run there, times, and a JSON file of it all.
 
     python run.py RESULT.json [--no-times] [BINARY ...]
 
@@ -49,7 +49,7 @@ def binary(path: str) -> list[dict[str, Any]]:
     """The tests of a program built by cargo."""
     began = time.perf_counter()
     stem = re.sub(r"-[0-9a-f]{16}$", "", Path(path).name)
-    # Of the library's own tests, those of the GPU.
+    # Only the GPU's tests among the library's own.
     command = [path, *(["back::cuda"] if stem == "workbench" else []), "--test-threads", "8"]
     packages = next((str(p) for p in map(Path, sys.path) if (p / "nvidia").is_dir()), "")
     environment = {"WORKBENCH_NVRTC": packages, **os.environ, "WORKBENCH_TEST_DEVICE": "cuda"}
@@ -86,7 +86,7 @@ def machine() -> dict[str, Any]:
 
 
 def conformance() -> list[dict[str, Any]]:
-    """What `python -m workbench.conformance` finds: the same texts and inputs on the CPU and on the GPU."""
+    """The result of `python -m workbench.conformance`: the same texts and inputs on the CPU and on the GPU."""
     done = subprocess.run([sys.executable, "-m", "workbench.conformance"], capture_output=True, text=True, timeout=200)
     row = {"name": "workbench.conformance", "outcome": "passed" if done.returncode == 0 else "failed", "message": (done.stdout + done.stderr)[-8000:]}
     return [row]

@@ -330,7 +330,7 @@ def test_host_functions_say_that_they_run_on_the_cpu():
 
 
 def run(script: str, **environment: str) -> str:
-    """What a fresh process prints: what breaks a context breaks it for the whole process."""
+    """The output of a fresh process: an error that breaks a context breaks it for the whole process."""
     import os
 
     head = f"import sys; sys.path[:] = {sys.path!r}\nimport torch, numpy as np, workbench as wb\n"

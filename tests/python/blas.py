@@ -1,4 +1,4 @@
-"""What the tests of cuBLAS share: matrices by columns, and bounds of errors.
+"""Helpers of the cuBLAS tests: matrices by columns, and bounds of errors.
 
 Tolerances: a sum of `k` products in floating point of precision `u`, in any order, is within `gamma(k) |A| |B|` of the exact one, where `gamma(n) =
 n u / (1 - n u)` (Higham, Accuracy and Stability of Numerical Algorithms, 3.1); scaling by alpha and beta and adding are three roundings more. What is

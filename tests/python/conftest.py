@@ -53,7 +53,7 @@ def rng() -> np.random.Generator:
 
 
 def works(kernel: wb.Kernel) -> bool:
-    """Whether a launch of saxpy gives what it should: the process is in order."""
+    """True if a launch of saxpy gives the right result: the process is in order."""
     x, y = np.arange(5, dtype=np.float32), np.ones(5, np.float32)
     kernel[1, 32](2.0, x, y, 5)
     return bool((y == 2 * x + 1).all())

@@ -107,7 +107,7 @@ __global__ void swap(const float* a, float* o) { o[threadIdx.x] = __shfl_xor_syn
 }  // namespace lab
 """
 
-# Of dynamic shared memory as much as a row has.
+# A kernel with as much dynamic shared memory as a row has.
 MIRRORED = """
 __global__ void mirrored(const float* x, float* y, int cols) {
     extern __shared__ float row[];
@@ -156,7 +156,7 @@ def operators(namespace):
         op("linear(Tensor x, Tensor block) -> Tensor", "linear", shape="x[in], block[out,in] -> y[out]"),
         op("conjugate(Tensor grid) -> Tensor", "conjugate", shape="grid[n,2] -> y[n,2]", threads="n"),
         op("turned(Tensor a) -> Tensor", "turned", shape="a[q,4] -> o[q,4]", threads="q"),
-        # What the CPU half does without.
+        # Operators that have no CPU half.
         wb.op(f"{namespace}::mirrored(Tensor x) -> Tensor", MIRRORED, shape="x[r,cols] -> y[r,cols]", grid="r", block=64, shared_mem="4 * cols"),
         wb.op(f"{namespace}::swap(Tensor a) -> Tensor", SWAP, shape="a[32] -> o[32]", threads="32", block=32),
     ]

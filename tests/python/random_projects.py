@@ -318,7 +318,7 @@ class Project:
 
 
 def by_compiler(project: Project, files: dict[str, str], calls: list[tuple[int, int]], folder: pathlib.Path) -> list[int] | None:
-    """What g++'s program prints; None where it does not link. What does not compile is a mistake of this script."""
+    """The output of g++'s program; None if it does not link. A text that does not compile is a mistake of this script."""
     main = "#include <stdio.h>\nint IDX;\n" + "".join(f"unsigned entry{i}(unsigned);\n" for i in range(project.count))
     main += "int main() {" + "".join(f' printf("%u\\n", entry{i}(({x}u)));' for i, x in calls) + " }\n"
     for name, text in {**files, "shim.h": SHIM, "main.cu": main}.items():
@@ -337,7 +337,7 @@ def by_compiler(project: Project, files: dict[str, str], calls: list[tuple[int, 
 
 
 def by_workbench(files: dict[str, str], calls: list[tuple[int, int]], folder: pathlib.Path, order: list[int]) -> list[int] | None:
-    """What our program gives; None where it is refused for what linking says."""
+    """The output of our program; None if it is refused with an error about linking."""
     import workbench as wb
 
     (folder / "shim.h").write_text(OURS)
@@ -353,7 +353,7 @@ def by_workbench(files: dict[str, str], calls: list[tuple[int, int]], folder: pa
 
 
 def compare(seed: int) -> str:
-    """What differs, or nothing."""
+    """The difference, or nothing."""
     project = Project(seed)
     files, calls = project.files(), project.calls()
     order = list(range(project.count))

@@ -1,4 +1,4 @@
-"""What an argument may be: dtypes, layouts, scalars, foreign arrays."""
+"""Arguments of kernels: dtypes, layouts, scalars, foreign arrays."""
 
 from __future__ import annotations
 

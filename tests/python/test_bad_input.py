@@ -93,7 +93,7 @@ def test_a_long_compilation_is_interrupted(saxpy):
     start = time.process_time()
     with pytest.raises(KeyboardInterrupt):
         wb.compile(source)
-    # Of the processor's time, which others on the machine do not take: without polls it is that of the whole text.
+    # Processor time, which other processes do not affect: without polls it is that of the whole text.
     assert time.process_time() - start < 1.5
     timer.join()
     assert works(saxpy)

@@ -116,7 +116,7 @@ def test_random_structs_are_those_of_gcc(seed, tmp_path):
 
 
 def run(body, before="", n=8):
-    """What a kernel of one thread writes to `y`."""
+    """The value that a kernel of one thread writes to `y`."""
     y = np.full(n, -1.0)
     wb.compile(f"{before}\n__global__ void k(double* y) {{ {body} }}").k[1, 1](y)
     return y.tolist()
@@ -131,7 +131,7 @@ FLAGS = "struct Flags { unsigned low : 3; int mid : 5; bool on : 1; unsigned lon
         # An unsigned bit-field narrower than `int` is one in arithmetic ([conv.prom]).
         ("Flags f = {2, -3, true, 1ull << 39}; y[0] = f.low - 5 < 0; y[1] = -f.low; y[2] = f.mid; y[3] = f.on; y[4] = f.wide;", FLAGS, [1, -2, -3, 1, 2.0**39]),
         ("Flags f = {.mid = 7, .wide = 3}; y[0] = f.low; y[1] = f.mid; y[2] = f.on; y[3] = f.wide;", FLAGS, [0, 7, 0, 3]),
-        # What does not fit is cut off, and that is the value of the assignment.
+        # Bits that do not fit are cut off, and the rest is the value of the assignment.
         ("Flags f{}; y[0] = (f.low = 9); y[1] = f.low++; y[2] = ++f.mid; f.mid = 15; y[3] = ++f.mid; y[4] = f.mid--; y[5] = f.mid;", FLAGS, [1, 1, 1, -16, -16, 15]),
         ("Flags f{}; f.low = f.mid = -1; y[0] = f.low; y[1] = f.mid; f.low -= 3; y[2] = f.low; f.low |= 8; y[3] = f.low; f.low <<= 1; y[4] = f.low;", FLAGS, [7, -1, 4, 4, 0]),
         ("Flags f{}; f.on = 6; f.on ^= true; y[0] = f.on; f.low = 5; auto a = f.low; a += 10; y[1] = a; y[2] = true ? f.low : -1;", FLAGS, [0, 15, 5]),

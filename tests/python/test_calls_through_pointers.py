@@ -45,7 +45,7 @@ def test_pointers_in_tables_structs_and_maps():
     [
         ("table[2](a)", "a null function pointer was called"),
         ("reinterpret_cast<int64_t (*)(int64_t)>(977l)(a)", "points at no function of its type (0x3d1)"),
-        # What addresses of the library's functions look like, and those of nothing.
+        # Numbers that look like addresses of the library's functions, and other numbers.
         ("reinterpret_cast<int64_t (*)(int64_t)>(1l << 62)(a)", "points at no function of its type"),
         ("reinterpret_cast<int64_t (*)(int64_t)>((1l << 62) + 4095)(a)", "points at no function of its type"),
         ("reinterpret_cast<int64_t (*)(int64_t)>((1l << 62) + (1l << 40))(a)", "points at no function of its type"),

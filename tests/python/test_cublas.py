@@ -95,7 +95,7 @@ def test_gemm_of_all_operations_sizes_and_leading_dimensions(blas, dtype):
                 exact = alpha * (of(ta, a) @ of(tb, b)) + beta * before
                 weight = abs(alpha) * (np.abs(of(ta, a)) @ np.abs(of(tb, b))) + abs(beta) * np.abs(before)
                 bounded(c, exact, weight, k, dtype)
-                # What lies between the columns is as it was.
+                # Elements between the columns are unchanged.
                 between = np.isnan(kept)
                 assert np.isnan(cb[between]).all() and not np.isnan(cb[~between]).any()
 
@@ -687,7 +687,7 @@ def test_a_product_of_rows_by_swapped_arguments():
         bounded(m.matmul_cuda(a, b), wide[0] @ wide[1], np.abs(wide[0]) @ np.abs(wide[1]), shape[1], "float32")
     with pytest.raises(RuntimeError, match="do not fit"):
         m.matmul_cuda(a, a)
-    # Of no columns a leading dimension is 0, which cuBLAS refuses.
+    # The leading dimension of a matrix without columns is 0, which cuBLAS refuses.
     with pytest.raises(RuntimeError, match="cuBLAS error 7"):
         m.matmul_cuda(np.ones((2, 3), np.float32), np.ones((3, 0), np.float32))
 

@@ -179,7 +179,7 @@ def test_sums_of_matrices_and_diagonals(vectors, dtype):
         ab, a = matrix(rng, *((m, n) if ta == N else (n, m)), (m if ta == N else n) + more, dtype)
         bb, b = matrix(rng, *((m, n) if tb == N else (n, m)), (m if tb == N else n) + more, dtype)
         cb, c = matrix(rng, m, n, m + more, dtype)
-        # What counts nothing may be NaN.
+        # An operand with the factor 0 may be NaN.
         if alpha == 0:
             ab[:] = np.nan
         if beta == 0:
@@ -206,7 +206,7 @@ def test_triangles(vectors, dtype):
     f = lambda name: getattr(vectors, LETTERS[dtype] + name)
     rng = np.random.default_rng(9)
     n, k, more = 7, 5, 2
-    # Of a symmetric result only the one triangle is written; NaN beyond it stays.
+    # Only one triangle of a symmetric result is written; NaN beyond it stays.
     for uplo, op, (alpha, beta) in itertools.product((0, 1), (N, T), ((1, 0), (0.5, 2), (0, 2))):
         ab, a = matrix(rng, *((n, k) if op == N else (k, n)), (n if op == N else k) + more, dtype)
         cb, c = matrix(rng, n, n, n + more, dtype)

@@ -57,7 +57,7 @@ def test_a_launch_gives_what_the_cpu_gives(capsys):
 
 
 class OnGpu:
-    """What says that it lies on a GPU, where there may be none."""
+    """An object that claims to lie on a GPU, even if there is none."""
 
     def __init__(self, shape: tuple[int, ...] = (3,), typestr: str = "<f4") -> None:
         self.shape, self.dtype = shape, np.dtype(typestr)
@@ -89,7 +89,7 @@ def test_elementwise_functions_refuse_arrays_on_a_gpu():
 def test_macros_are_not_what_our_own_text_calls_its_types():
     text = "__global__ void k(const T* x, T* y) { y[0] = x[0]; }"
     assert "_Z1kPKfPf" in compiled(text, defines={"T": "float"}, arch="sm_90").ptx()
-    # What ours looks at stands before it still.
+    # Macros that our own text looks at still stand before it.
     asserts = "#include <cassert>\n__global__ void k(int* x) { assert(x[0]); }"
     for defines, reports in (({}, True), ({"NDEBUG": "1"}, False)):
         assert (compiled(asserts, defines=defines, arch="sm_90").ptx().count("__wb_log") > 1) == reports

@@ -99,7 +99,7 @@ def test_what_symbols_are_for():
 
 
 def test_constants_are_everybodys():
-    # What nvcc takes: a value that is known when compiling, and the size of any variable.
+    # Uses that nvcc accepts: a value known at compile time, and the size of any variable.
     m = wb.load_inline(
         "constants",
         "",

@@ -74,7 +74,7 @@ def test_more_than_48_kib_that_nobody_asked_for_is_cudas_error_1(m, name, bytes)
 def test_bytes_are_a_size_of_64_bits(m):
     # 2^32 + 32 bytes, of which 32 bits would be 32.
     assert m.sized(np.zeros(8, np.float32), (1 << 30) + 8) == 1
-    # What `dim3` is made of is unsigned, so C++ cuts it: one block.
+    # Members of `dim3` are unsigned, so C++ cuts the number: one block.
     y = np.zeros(8, np.float32)
     assert m.blocks(y, (1 << 32) + 1) == 0
     np.testing.assert_array_equal(y, REVERSED)

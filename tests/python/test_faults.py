@@ -1,4 +1,4 @@
-"""What a launch can do wrong: kind, place, thread; and that all goes on."""
+"""Faults of launches: kind, place, thread; and that the process goes on."""
 
 from __future__ import annotations
 

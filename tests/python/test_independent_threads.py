@@ -207,7 +207,7 @@ def test_time_limits_and_interrupts_act_at_once(block):
         with pytest.raises(wb.KernelTimeout) as caught:
             module.nobody.launch(1, block, (flags,), timeout=0.1)
         assert caught.value.kind == "timeout"
-        # Of the processor's time, which others on the machine do not take.
+        # Processor time, which other processes do not affect.
         assert time.process_time() - begin < 0.6
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()

@@ -11,7 +11,7 @@ import workbench as wb
 
 SOURCES = sorted((pathlib.Path(__file__).parent / "inline").glob("[0-9]*.py"))
 
-# What is known to be missing; each of these fails, and says so when it stops.
+# Constructs known to be missing; each of these fails, and the test says so when it no longer does.
 MISSING = {
     "56_pybind_class": "py::class_",
 }

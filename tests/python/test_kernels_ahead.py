@@ -189,7 +189,7 @@ __device__ int later(int n) { return 1000 * n; }
 
 
 def test_a_text_that_is_read_again_without_a_part():
-    # What no kernel needs and is not supported is left out, and the text is read again.
+    # An unsupported declaration that no kernel needs is left out, and the text is read again.
     works(KERNEL + "struct Base { virtual ~Base() {} virtual int get() { return 1; } };\n" + CALL)
 
 

@@ -1,4 +1,4 @@
-"""What real sources write and the language has: each test is one kind of construct, with the cases that the sources do not show. Expected
+"""Constructs that real sources use: each test is one kind of construct, with cases beyond those of the sources. Expected
 values are those of g++ and NVRTC, or worked out by hand."""
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def test_compound_literals():
     assert floats(4, text) == [25, 7, 11, 8]
 
 
-# What is built in as a value.
+# Builtin functions as values.
 
 def test_a_builtin_function_as_an_argument():
     text = """

@@ -544,7 +544,7 @@ __global__ void k(float* y, int* n) {
     assert n.tolist() == [2, 1, -(2**31), 1, 6, 21, 0, 9]
 
 
-# What cannot be, and mistakes
+# Mistakes, and names that are not supported
 
 
 def fault(text, *args, block=64):

@@ -281,7 +281,7 @@ def test_results_lie_in_memory_as_torch_has_them():
             # `sin` is rounded once from more digits.
             np.testing.assert_allclose(got, want, rtol=1e-7, atol=0)
             assert [s // got.itemsize for s in got.strides] == [s // a.itemsize for s in a.strides]
-    # What is not dense has no order to keep.
+    # An array that is not dense has no order to keep.
     assert m.all(x[:, ::2])[0].flags.c_contiguous
 
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("resource")
 
-# What a function does without end: each keeps what it makes.
+# Statements of endless loops: each keeps what it makes.
 GROWING = {
     "cat": "x = torch::cat({x, x});",
     "cat kept": "all.push_back(x); x = torch::cat({x, x});",
@@ -100,7 +100,7 @@ SCRIPT = """
 
 @pytest.fixture(scope="module")
 def ends():
-    """What each function ended with, as far as the process got."""
+    """The end of each function, as far as the process got."""
     functions = [FUNCTION.replace("NUMBER", str(i)).replace("STATEMENT", s) for i, s in enumerate(GROWING.values())]
     command = [sys.executable, "-c", textwrap.dedent(SCRIPT), HEAD + "".join(functions), str(len(functions))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -112,7 +112,7 @@ def test_what_grows_without_end_is_a_memory_error(ends, what):
     of, error = ends
     assert what in of, f"the process has ended: {error}"
     name, message, again = of[what]
-    # What takes long rather than much may meet its time first; a call may have so many tensors at most.
+    # A slow function may meet its time limit first; a call may have a limited number of tensors.
     assert name in ["MemoryError", "KernelTimeout"] or "too many" in message, (name, message)
     line = HEAD.count("\n") + FUNCTION.count("\n") * list(GROWING).index(what) + STATEMENT_AT
     assert f":{line}:" in message or f":{line - 1}:" in message, message

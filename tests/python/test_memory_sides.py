@@ -189,7 +189,7 @@ def test_copies_between_the_two():
     assert m.rows() == 1604
 
 
-# Which directions are `cudaErrorInvalidValue` (1), for `to` and `from` on the host (h) and the device (d).
+# Directions that give `cudaErrorInvalidValue` (1), for `to` and `from` on the host (h) and the device (d).
 KINDS = {
     "cudaMemcpyHostToHost": {"hh"}, "cudaMemcpyHostToDevice": {"dh"}, "cudaMemcpyDeviceToHost": {"hd"},
     "cudaMemcpyDeviceToDevice": {"dd"}, "cudaMemcpyDefault": {"hh", "dh", "hd", "dd"},

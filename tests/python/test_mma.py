@@ -49,7 +49,7 @@ def truncated(x):
 
 
 def bound(a, b, c, result):
-    """How far a sum in order may lie from the exact one.
+    """The largest distance of a sum, in order, from the exact one.
 
     Factors of half, bf16 and tf32 have at most 11 bits: their products are exact in float32. What rounds are the K additions to `c`, each
     by at most u = 2**-24 of a partial sum, which no partial sum of absolute values exceeds but for the roundings before it: the error is at

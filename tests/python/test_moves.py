@@ -45,7 +45,7 @@ std::vector<int64_t> f() {
 
 
 def run(text):
-    """What `run` returns, how many copies and moves it took, and how many objects it left."""
+    """The result of `run`, the number of copies and moves it took, and the number of objects it left."""
     module = wb.load_inline(name="moves", cpp_sources=HEAD + text + MAIN, functions=["f"])
     return module.f()
 
@@ -60,7 +60,7 @@ def run(text):
         ("int64_t run() { Counted a(7); auto b = std::move(a); return b.value; }", [7, 0, 1, 0]),
         # A name is a place, even that of an rvalue reference.
         ("int64_t run() { Counted a(7); Counted&& r = std::move(a); Counted b = r; return b.value + a.value; }", [14, 1, 0, 0]),
-        # What is const cannot be taken apart.
+        # A const object cannot be moved from.
         ("int64_t run() { const Counted a(7); Counted b = std::move(a); return b.value + a.value; }", [14, 1, 0, 0]),
         # A temporary is what it makes.
         ("int64_t run() { Counted b = Counted(7); return b.value; }", [7, 0, 0, 0]),
@@ -73,7 +73,7 @@ def run(text):
          "int64_t run() { Counted a(7); int x = pass(a); return x * 100 + pass(std::move(a)) * 10 + a.value; }", [769, 1, 1, 0]),
         # A parameter that is returned cannot be left out.
         ("Counted back(Counted a) { return a; }\nint64_t run() { Counted a(7); Counted b = back(a); return b.value; }", [7, 1, 1, 0]),
-        # What outlives the function is copied.
+        # An object that outlives the function is copied.
         ("Counted one(Counted& a) { return a; }\nint64_t run() { Counted a(7); Counted b = one(a); return b.value * 10 + a.value; }", [77, 1, 0, 0]),
         # Either of two.
         ("int64_t run() { Counted a(7), b(8); bool first = a.value > b.value; Counted c = first ? std::move(a) : std::move(b);"

@@ -8,7 +8,7 @@ from workbench import load_inline
 
 
 def refusal(body: str) -> str:
-    """What is said of a function."""
+    """The error about a function."""
     with pytest.raises(wb.CompileError) as caught:
         load_inline(name="refused", cpp_sources=f"#include <torch/extension.h>\n{body}\n", functions=["f"])
     return str(caught.value)
@@ -29,7 +29,7 @@ def test_a_misspelled_name_of_the_library_is_told(body, hint):
     message = refusal(body)
     assert hint in message
     assert "main.cpp:2:" in message
-    # What the library keeps to itself is nobody's to mean.
+    # Internal names of the library are never suggested.
     assert "__wb" not in message
 
 

@@ -544,7 +544,7 @@ def test_results_share_no_memory_with_arguments():
                  "std::tuple<at::Tensor, at::Tensor> part(at::Tensor x) { return {x.slice(0, 1), x + 1}; }")
     listed = wb.op("fresh::listed(Tensor x) -> Tensor[]", "std::vector<at::Tensor> listed(at::Tensor x) { return x.chunk(2); }")
     mine = wb.op("fresh::mine(Tensor x) -> Tensor", lambda x: x[1:])
-    # What a schema says is shared is.
+    # A result that shares memory by its schema does share it.
     view = wb.op("fresh::view(Tensor(a) x) -> Tensor(a)", "at::Tensor view(at::Tensor x) { return x.slice(0, 1); }")
     x = np.arange(4.0)
     for made in (same(x), part(x)[0], listed(x)[0], listed(x)[1], mine(x)):

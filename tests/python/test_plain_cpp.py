@@ -25,7 +25,7 @@ SHOW = '    puts(": {0}");\n    {{ Log log; {0}(log); for (auto& line : log) put
 
 @functools.cache
 def theirs(stem, folder):
-    """What each case logs, built by the system's compiler."""
+    """The log of each case, built by the system's compiler."""
     source = pathlib.Path(folder) / f"{stem}.cpp"
     shows = [SHOW.format(name) for of, name in CASES if of == stem]
     source.write_text(TEXTS[stem] + MAIN.format("\n".join(shows)))

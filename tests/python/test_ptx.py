@@ -164,7 +164,7 @@ def test_floats_are_rounded_once():
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_approximations_are_within_what_the_isa_allows():
     x = np.abs(X[np.isfinite(X)]) + np.float32(0.01)
-    # Of `ex2.approx` the largest relative error is 2^-22, of `lg2.approx` the absolute one 2^-22.6 near 1, of `rcp` and `rsqrt` 2^-22.9 or one unit.
+    # Largest errors: `ex2.approx` relative 2^-22, `lg2.approx` absolute 2^-22.6 near 1, `rcp` and `rsqrt` relative 2^-22.9 or one unit.
     small = x[x < 100]
     np.testing.assert_allclose(run("ex2.approx.ftz.f32 %0, %1;", "f", small), np.exp2(small.astype(np.float64)), rtol=2.0**-22)
     np.testing.assert_allclose(run("lg2.approx.f32 %0, %1;", "f", x), np.log2(x.astype(np.float64)), rtol=2.0**-22, atol=2.0**-22)

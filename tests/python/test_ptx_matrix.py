@@ -48,7 +48,7 @@ RESULT_COLS = np.stack([2 * THREAD, 2 * THREAD + 1, 2 * THREAD, 2 * THREAD + 1],
 
 
 def product(instruction, a, b, c):
-    """What a warp makes of it."""
+    """The result of a warp."""
     ra, rb = factor_a(a), factor_b(b)
     held = np.ascontiguousarray(c[RESULT_ROWS, RESULT_COLS])
     packed = c.dtype == np.float16

@@ -19,7 +19,7 @@ def texts():
     return shipped + whole + [path for path in tests if path.read_text().startswith("// test run")]
 
 
-# What the GPU's compiler does not take yet as it stands; each entry fails the day it compiles.
+# Kernels that the GPU's compiler does not accept unchanged yet; each entry fails once it compiles.
 REFUSED = {
     "host_builtins.cu": "NVRTC has no builtins of the host's compilers",
     "legacy.cu": "compute capability 7.0 and later have no warp functions without masks",

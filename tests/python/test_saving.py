@@ -1,4 +1,4 @@
-"""What `op.save` writes and `wb.load_library` reads in another process: operators of every make, with all that belongs to them."""
+"""Files that `op.save` writes and `wb.load_library` reads in another process: operators of every kind, with all their parts."""
 
 from __future__ import annotations
 

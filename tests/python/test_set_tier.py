@@ -1,4 +1,4 @@
-"""Which machine code kernels get: `wb.set_tier`, `kernel.tier`, and that wide code is as safe and as exact as the rest."""
+"""Machine code that kernels get: `wb.set_tier`, `kernel.tier`, and that wide code is as safe and as exact as the rest."""
 
 import shutil
 import time
@@ -352,7 +352,7 @@ def test_a_fault_in_code_that_knows_its_scalars_names_the_same_place(tier, made)
     assert "x[i + a]" in said[0]
 
 
-# What once went wrong with threads side by side: parameters, a body, the arguments of a launch, and what a fault says, if it is one.
+# Kernels that once failed with threads side by side: parameters, a body, the arguments of a launch, and the text of the fault, if any.
 ODD = {
     "an index that multiplication takes out of 64 bits": (
         "const float* x, float* y, int n",
@@ -562,7 +562,7 @@ def test_code_that_knows_its_scalars_takes_the_place_of_what_does_not(tier):
     best = "wide" if HAS_WIDE else "lanes"
     assert launches(40) == best
     kernel[n // 256, 256](x, y, n, 3, 0, False, 0)
-    # What knows nothing of it runs it meanwhile.
+    # Code that is not made for these scalars runs meanwhile.
     assert kernel.tier == best
     assert launches(3) == best
     # x is 1 everywhere: s = ((3 s + 2) 3 + 0), three times over.

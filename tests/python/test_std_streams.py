@@ -1,4 +1,4 @@
-"""What is printed: manipulators on `std::cout` last from statement to statement, and operators of the text's own print there too."""
+"""Printing: manipulators on `std::cout` last from statement to statement, and operators of the text's own print there too."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What ends on request: compilations, host functions, the library's loops; and where it is said to have ended."""
+"""Work that ends on request: compilations, host functions, the library's loops; and the place where it is said to have ended."""
 
 import pickle
 import signal
@@ -42,7 +42,7 @@ def test_a_compilation_is_interrupted(write):
     with pytest.raises(KeyboardInterrupt):
         wb.compile(text)
     timer.join()
-    # Of the processor's time, which others on the machine do not take: without polls it is that of the whole text.
+    # Processor time, which other processes do not affect: without polls it is that of the whole text.
     assert time.process_time() - asked[0] < 0.5
     assert wb.compile("__global__ void k(int* x) { x[0] = 3; }").k.params == ("x",)
 

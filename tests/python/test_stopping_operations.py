@@ -69,7 +69,7 @@ def call(function):
 
 
 def line_of(name):
-    """Where the function's only statement is: four lines of includes come before the first."""
+    """The line of the function's only statement: four lines of includes come before the first."""
     order = [function for function, _ in CASES]
     return 4 + 3 * order.index(name) + 2
 
@@ -80,7 +80,7 @@ def test_an_operation_meets_its_limit(module, name):
     begun = time.process_time()
     with pytest.raises(wb.KernelTimeout) as caught:
         call(function)
-    # Of the processor's time, which others on the machine do not take.
+    # Processor time, which other processes do not affect.
     assert time.process_time() - begun < 1
     assert f":{line_of(name)}:" in str(caught.value), caught.value
 

@@ -1,4 +1,4 @@
-"""What one text means does not depend on the texts compiled before it: functions of the library are made once in a process and used again,
+"""A text's meaning does not depend on the texts compiled before it: functions of the library are made once in a process and used again,
 by texts that give the names in them the same meaning."""
 
 import functools

@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 
-# What is read before the text here: nothing where it is part of the library.
+# The text read before the test's text; it is empty where the library has these names.
 HEAD = "#include <torch/extension.h>\nusing namespace torch::autograd;\n"
 RNG = np.random.default_rng(20261124)
 

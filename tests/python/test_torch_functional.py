@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 
-# What is read before the text here: nothing where it is part of the library.
+# The text read before the test's text; it is empty where the library has these names.
 HEAD = "#include <torch/extension.h>\nnamespace F = torch::nn::functional;\n"
 RNG = np.random.default_rng(20261124)
 M, N = RNG.normal(size=(5, 8)), RNG.normal(size=(5, 8))
@@ -137,7 +137,7 @@ EXPECTED = {
     "F::triplet_margin_loss(m, n, p, F::TripletMarginLossFuncOptions().eps(0))": np.maximum(np.linalg.norm(M - N, axis=1) - np.linalg.norm(M - P, axis=1) + 1, 0).mean(),
     "F::pdist(m, 1)": np.array([abs(M[i] - M[j]).sum() for i in range(5) for j in range(i + 1, 5)]),
 }  # fmt: skip
-# What is refused, and what the error says.
+# Refused calls, and the text of the error.
 REFUSED = {
     "F::conv2d(x, w, F::Conv2dFuncOptions().stride(2).padding(torch::kSame))": "not supported for strided",
     "F::conv2d(x, w, F::Conv2dFuncOptions().stride({1, 2, 3}))": "Expected 2 values, but instead got 3",

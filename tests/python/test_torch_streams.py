@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 
-# What is read before the text here: nothing where it is part of the library.
+# The text read before the test's text; it is empty where the library has these names.
 HEAD = "#include <torch/extension.h>\n#include <ATen/cuda/CUDAContext.h>\n#include <ATen/cuda/CUDAEvent.h>\n#include <c10/cuda/CUDAGuard.h>\n"
 TWICE = "__global__ void twice(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }\n"
 

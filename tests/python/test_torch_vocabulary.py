@@ -1,4 +1,4 @@
-"""What extensions in the wild say to torch's headers, each beside NumPy."""
+"""Uses of torch's headers in real extensions, each compared with NumPy."""
 
 import numpy as np
 import pytest

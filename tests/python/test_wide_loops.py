@@ -90,12 +90,12 @@ def test_addresses_that_a_loop_moves(tiers, text, of, m):  # noqa: F811
 
 
 @pytest.mark.parametrize("loop", [
-    # What a step does behind the increment has the next round's counter.
+    # An access behind the increment in a step has the next round's counter.
     "for (int j = 0; j < n; s += a[t * 4 + j++]);",
     "for (int j = 0; j < n; j++, s += a[j]);",
     "for (int j = t; j < n; j += gridDim.x * blockDim.x, s += a[j]);",
     "for (int j = 0; j < n; j++, o[t] = a[t] + j) s += a[j];",
-    # What stands before the exit is read once more than there are rounds.
+    # An access before the exit is made once more than there are rounds.
     "for (int j = 0;; j++) { float v = a[j]; if (j >= n) break; s += v; }",
     "for (int j = t;; j += gridDim.x * blockDim.x) { float v = a[j]; if (j >= n) break; s += v; }",
     "for (int j = 0;; j += m) { float v = a[j]; if (j >= n) break; s += v; }",
@@ -291,7 +291,7 @@ def test_guards_of_tiles_are_kept(made, m, n, k):
         kernel[(-(-n // 16), -(-m // 16)), (16, 16)](a, b, c, m, n, k)
         assert kernel.tier == made
         if made == "lanes" and min(m, n, k) > 1:
-            # What the guards let through is still looked at.
+            # Accesses that the guards let through are still checked.
             with pytest.raises(wb.KernelFault, match="row \\* k"):
                 kernel[(-(-n // 16), -(-m // 16)), (16, 16)](a[:-1], b, c, m, n, k)
     finally:

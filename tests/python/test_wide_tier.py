@@ -422,7 +422,7 @@ def test_a_walk_past_the_end_is_told_of_its_lowest_thread(tiers):
     x, y = np.zeros(1000, np.uint8), np.zeros(1000, np.float32)
     arrays = (x, y, np.zeros(64, np.int32), np.zeros(1000, np.float32), 1024, 256, np.zeros(256, np.int32))
     _, said = tiers(WALK, "walk", 1, 256, *arrays)
-    # Of the threads that reach 1000 to 1023 the lowest is 1000 mod 256.
+    # The lowest of the threads that reach 1000 to 1023 is 1000 mod 256.
     assert "thread (232, 0, 0)" in said
 
 
@@ -507,7 +507,7 @@ def test_what_few_threads_use_now_and_all_of_them_later(tiers):
     sums = x.sum(0)
     expected = 3 * sums + [sum(2 * sums[(t + i) % 10] for i in range(5)) for t in range(256)]
     np.testing.assert_array_equal(out, expected)
-    # What threads keep is in memory that the next launch finds as it is: it may not be there by chance.
+    # Values that threads keep are in memory that the next launch finds unchanged, so a result could be right by chance.
     wb.set_tier("good")
     wb.compile(LATER).later[1, 256](x + 1, np.zeros(256, np.float32), 5)
     wb.set_tier("wide")
@@ -561,7 +561,7 @@ def test_vectors_are_those_asked_for_or_an_error():
 
 
 def test_narrower_vectors_do_the_same():
-    """What stands above, with AVX2 on a machine with AVX-512; on others it has run like that already."""
+    """The tests above, with AVX2 on a machine with AVX-512; on others they have run like that already."""
     if "WORKBENCH_VECTORS" in os.environ or "refused" in with_vectors("avx512", "-c", SET).stdout:
         return
     done = with_vectors("avx2", "-m", "pytest", "-q", "-x", __file__)

@@ -1,4 +1,4 @@
-"""What errors say: the cause first, the place in the user's text, what to write instead; and that the next call works."""
+"""Texts of errors: the cause first, the place in the user's text, what to write instead; and that the next call works."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ void run(float* d) {{ auto kernel = product<4, float>; kernel<<<1, 32>>>(d); }}
     first = str(error).splitlines()
     assert first[0].startswith("error[WB0401]: inline PTX is not supported here: tcgen05") and ":1:" in first[1]
     assert "unknown" not in str(error) and "which no kernel needs" not in str(error)
-    # What does not come of it is said as well.
+    # An independent error is reported as well.
     error = str(refused(text + "__global__ void mine(float* y) { y[0] = nothing; }"))
     assert "unknown name `nothing`" in error
 

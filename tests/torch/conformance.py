@@ -14,7 +14,7 @@ import numpy as np
 
 T, V, P, N = "torch::Tensor", "std::vector<torch::Tensor>", "std::tuple<torch::Tensor, torch::Tensor>", "double"
 
-# Of one tensor `a`.
+# Expressions of one tensor `a`.
 UNARY = {
     T: """
     abs neg exp log sqrt rsqrt sin cos tanh sigmoid relu floor ceil round trunc sign square reciprocal erf expm1 log1p log2 log10 isnan isfinite
@@ -84,7 +84,7 @@ UNARY_TEXT = {
     N: ["a.item<double>()", "a.sum().item<double>()", "a.numel()", "a.dim()", "a.size(-1)", "a.size(3)", "a.stride(0)", "a.element_size()",
         "a.is_contiguous()", "a.t().is_contiguous()", "a.is_floating_point()", "a.nbytes()", "a.storage_offset()", "a.equal(a)", "torch::allclose(a, a + 1)"],
 }
-# Of two tensors, with promotion and broadcasting.
+# Expressions of two tensors, with promotion and broadcasting.
 BINARY = ["a + b", "a - b", "a * b", "a / b", "a == b", "a < b", "torch::maximum(a, b)", "torch::minimum(a, b)", "a.pow(b)", "torch::atan2(a, b)", "a.remainder(b)",
           "a.floor_divide(b)", "torch::where(a > 0, a, b)", "torch::fmod(a, b)", "a.add(b, 2)", "torch::logical_and(a, b)", "a.bitwise_and(b)", "a.clone().add_(b)",
           "a.clone().copy_(b)", "a.clone().mul_(b)", "torch::cat({a, b})", "a.matmul(b)", "a.masked_fill(a > 0, b)"]
@@ -166,7 +166,7 @@ def record(path: str) -> None:
         pickle.dump(outcomes(module, torch.from_numpy, take), file)
 
 
-# Where Workbench differs, and why that stays.
+# Known differences from torch, with the reason why they stay.
 KNOWN = {
     ("a.norm(2, 1)", "special"): "sums of squares are doubles here and do not overflow",
     ("a.norm(2, 1, true)", "special"): "sums of squares are doubles here and do not overflow",
@@ -177,7 +177,7 @@ KNOWN = {
     ("torch::addr(a.matmul(a.t()), a.t()[0], a.t()[1], 0.5, 2)", "scalar"): "arguments are worked out in another order",
     ("a.repeat_interleave(2,0)", "scalar"): "torch counts dimensions of what it has made a vector",
 }
-# Where torch differs from itself: which of its vector paths runs depends on the processor.
+# Expressions in which torch differs from itself: its vector path depends on the processor.
 KNOWN_ON_SOME = {
     ("torch::gelu(a)", "special"): "on some processors torch gives NaN for infinity, whose gelu is infinity",
 }
@@ -192,7 +192,7 @@ def differences(ours, theirs, function) -> str | None:
     if isinstance(theirs[1], list) and len(ours[1]) != len(theirs[1]):
         return f"{len(ours[1])} results, torch has {len(theirs[1])}"
     if "topk" in function or "kthvalue" in function:
-        # Which of equal elements comes first, torch leaves open.
+        # The order of equal elements is left open by torch.
         pairs = pairs[:1]
     for a, b in pairs:
         single = not isinstance(b, np.ndarray)

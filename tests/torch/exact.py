@@ -116,7 +116,7 @@ def values(name: str) -> list[np.ndarray]:
 
 
 def traps(function: str, a: np.ndarray, args: tuple) -> bool:
-    """Whether torch ends the process: its quotient of the lowest integer and -1."""
+    """True if torch ends the process: it does for the quotient of the lowest integer and -1."""
     if not any(word in function for word in ("div", "fmod", "remainder", "%")) or a.dtype.kind != "i" or a.min() != np.iinfo(a.dtype).min:
         return False
     return any(np.any(np.asarray(x) == -1) for x in args)
@@ -167,7 +167,7 @@ def ulps(a: np.ndarray, b: np.ndarray) -> int:
     return max(np.abs(line(a) - line(b))[both], default=0)
 
 
-# Where Workbench differs, and why that stays: by the expression and what its `s` or `b` is, the most outcomes that do.
+# Known differences from torch, with the reason why they stay: by the expression and its `s` or `b`, the number of outcomes that differ.
 # The counts are those of a run with torch 2.15, so that a new difference is seen; they are no bound that was derived.
 TAIL = "16-bit floats: seven elements are torch's scalar loop, which rounds the product to 16 bits; from a vector's width on it fuses as we do"
 POWER = "seven elements are torch's scalar loop, whose exponent is a double; from a vector's width on it is a float, as ours is"
@@ -198,7 +198,7 @@ KNOWN: dict[tuple[str, str], tuple[int, str]] = {
 
 
 def same(ours, theirs, function: str, types: tuple[str, ...], size: float = 0.0) -> bool:
-    """Whether two outcomes are one, of operands of these types, the sizes of whose elements add up to `size`."""
+    """True if two outcomes are the same, for operands of these types, the sizes of whose elements add up to `size`."""
     if ours[0] != theirs[0] or ours[0] == "error":
         return ours[0] == theirs[0] and theirs[1].split()[0] in ours[1].split()
     a, b = np.ascontiguousarray(ours[1]), np.ascontiguousarray(theirs[1])
@@ -206,7 +206,7 @@ def same(ours, theirs, function: str, types: tuple[str, ...], size: float = 0.0)
         return False
     if a.dtype.kind != "f":
         return np.array_equal(a, b)
-    # What NaN's bits are no operation says.
+    # The bits of a NaN are not defined by any operation.
     a, b = (np.where(np.isnan(x), x.dtype.type("nan"), x) for x in (a, b))
     if a.tobytes() == b.tobytes():
         return True

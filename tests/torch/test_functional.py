@@ -8,7 +8,7 @@ from torch.utils.cpp_extension import load_inline
 
 import workbench as wb
 
-# What is read before the text here: nothing where it is part of the library.
+# The text read before the test's text; it is empty where the library has these names.
 
 # Each a result of float tensors: `x` of 2 x 4 x 7 x 9, `v` of 3 x 6 x 11, `c` of 2 x 4 x 5 x 6 x 7, `w` of 4 x 2 x 3 x 3, `m` and `n` of
 # 5 x 8, `p` of 5 x 8 in (0, 1), `t` of 5 classes.
@@ -89,7 +89,7 @@ CASES = [
     "F::triplet_margin_loss(m, n, p)", "F::triplet_margin_loss(m, n, p, F::TripletMarginLossFuncOptions().margin(0.5).p(1).swap(true).reduction(torch::kNone))",
     "F::poisson_nll_loss(m, p * 3)", "F::poisson_nll_loss(p, p * 3, F::PoissonNLLLossFuncOptions().log_input(false).full(true).eps(1e-4).reduction(torch::kSum))",
 ]  # fmt: skip
-# What torch refuses, and by which class of error.
+# Calls that torch refuses, and the class of its error.
 REFUSED = [
     "F::glu(m.slice(1, 0, 3))", "F::softmax(m, 2)", "F::conv2d(x, w, F::Conv2dFuncOptions().groups(2).stride(2).padding(torch::kSame))", "F::conv2d(x, w, F::Conv2dFuncOptions().stride(IntArrayRef(std::vector<int64_t>({1, 2, 3}))))",
     "F::layer_norm(m, F::LayerNormFuncOptions({7}))", "F::batch_norm(m[0], {}, {})", "F::batch_norm(m.slice(0, 0, 1), {}, {}, F::BatchNormFuncOptions().training(true))", "F::group_norm(x, F::GroupNormFuncOptions(3))",

@@ -36,7 +36,7 @@ def small(samples: list[dict[str, Any]], most: int = 120) -> list[dict[str, Any]
         sizes = [value.numel() for value in sample.values() if isinstance(value, torch.Tensor)]
         arrays = [v for v in sample.values() if isinstance(v, torch.Tensor) and v.is_floating_point()]
         finite = all(torch.isfinite(v).all() for v in arrays)
-        # Where two numbers are the same, the greatest of them has no derivative.
+        # The maximum of two equal numbers has no derivative.
         distinct = all(v.unique().numel() == v.numel() for v in arrays)
         return all(0 < size <= most for size in sizes) and finite and distinct and bool(arrays)
 
@@ -137,7 +137,7 @@ def test_autocast(path):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         # Nobody has said what to cast it to.
         torch.testing.assert_close(gradients(single)[0], want)
-    # What is 16 bits wide for a matrix product before it is 32 bits wide here, and its gradient 16 again.
+    # An operand of a matrix product is rounded to 16 bits before it is widened to 32 here, and its gradient is 16 bits wide again.
     halves = of(torch.bfloat16)
     rounded = {key: value.detach().float().requires_grad_(key in wanted) if key in wanted else value for key, value in halves.items()}
     rounded |= {key: value.float() for key, value in rounded.items() if isinstance(value, torch.Tensor) and value.dtype == torch.bfloat16}

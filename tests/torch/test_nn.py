@@ -39,7 +39,7 @@ CASES = [
     "torch::less_equal(m, 0).to(torch::kFloat)", "m.not_equal(0).to(torch::kFloat)", "m.negative()", "torch::absolute(m)", "m.ravel()", "m.tile({2, 3})", "m[0].broadcast_to({3, 8})",
     "m.clone().div_(n, \"floor\")", "m.clone().clip_(0)", "torch::where(m > 0)[1].to(torch::kFloat)",
 ]  # fmt: skip
-# What torch refuses, and by which class of error.
+# Calls that torch refuses, and the class of its error.
 REFUSED = [
     "torch::max_pool2d(m, 2)", "torch::max_pool2d(x, 2, 2, 3)", "torch::max_pool2d(x, 20)", "torch::batch_norm(x, {}, {}, {}, {}, false, 0.1, 1e-5, false)",
     "torch::group_norm(x, 3)", "torch::nll_loss(m.log_softmax(1), t + 7)", "torch::dropout(x, 1.5, true)", "torch::glu(m, 0)", "torch::conv_transpose2d(x, w, {}, 2, 1, 2)", "torch::conv3d(c, ones({1, 4, 6, 1, 1}))", "torch::pixel_shuffle(x, 3)", "torch::max_pool2d(x, 3, 1, 2, 2)", "torch::max_pool1d(v, 3, 1, 2, 2)",

@@ -396,7 +396,7 @@ def test_a_schema_that_changes():
     wb.op("wb_again::f(Tensor x, float by=3.0) -> Tensor", text.replace("NAME", ", float by").replace("VALUE", "* by"))
     assert torch.equal(torch.ops.wb_again.f(x), 3 * x) and torch.equal(torch.ops.wb_again.f(x, 5.0), 5 * x)
     assert torch.equal(function(x), 3 * x)
-    # What somebody holds is the operator that has the name now; torch's own objects would point at memory that is gone.
+    # An object that was kept is the operator that has the name now; torch's own objects would point at memory that is gone.
     packet, overload = torch.ops.wb_again.f, torch.ops.wb_again.f.default
     for turn in range(20):
         wb.op(f"wb_again::f(Tensor x, float by={turn}.0) -> Tensor", text.replace("NAME", ", float by").replace("VALUE", "* by"))
@@ -546,7 +546,7 @@ x = torch.ones(3, requires_grad=True)
 torch.ops.later.twice(x).sum().backward()
 assert x.grad.tolist() == [2, 2, 2]
 assert torch.ops.later_text.half(x.detach()).tolist() == [0.5] * 3
-# What is left waits for torch's compiler.
+# The finder that is left waits for torch's compiler.
 assert all(f.name == "torch._dynamo" for f in sys.meta_path if "torch_side" in type(f).__module__)
 """
 

@@ -119,7 +119,7 @@ def test_without_a_gradient_there_is_none_by_accident(way):
             # torch's own, which warns where somebody goes through it.
             assert y.grad_fn.name().endswith("WarnNotImplemented")
         elif dtype == torch.float32:
-            # Of what host code computes the gradient is recorded.
+            # The gradient of operations in host code is recorded.
             y.sum().backward()
             assert x.grad.tolist() == [2, 2]
         else:

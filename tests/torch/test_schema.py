@@ -80,7 +80,7 @@ def _list(text: str) -> list[str]:
     return [one.strip().replace(";", ",") for one in text.split(",") if one.strip()]
 
 
-# What a default is for. Elsewhere torch may read something else than is written (a text for a tensor that is optional, 1.5 for an int,
+# Kinds that a default has a meaning for. Elsewhere torch may read something else (a text for a tensor that is optional, 1.5 for an int,
 # a number for what is complex), and we refuse.
 def _means_something(kind: str, default: str) -> bool:
     bare = kind.partition("[")[0].rstrip("?")

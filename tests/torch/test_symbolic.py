@@ -86,7 +86,7 @@ def test_a_formula_that_is_wrong_elsewhere_is_an_error(backend):
     # Inductor has a word of its own.
     with pytest.raises(Exception, match=rf"{ours}|expected size 2402==1201"):
         compiled(torch.ones(1201))
-    # Who says the shapes is asked instead.
+    # A registered fake is asked instead.
     op.register_fake(lambda x: wb.Spec((2 * x.shape[0],), "float32") if x.shape[0] > 1000 else wb.empty_like(x))
     assert op(torch.ones(1201)).shape == (2402,)
 

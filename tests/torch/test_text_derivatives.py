@@ -5,7 +5,7 @@ import torch
 
 import workbench as wb
 
-# Of x and y (3, 4) and w (4, 5) of float64, i a tensor of indices, m one of truth values. What is not the same in Python stands beside.
+# The tensors are x and y (3, 4) and w (4, 5) of float64, i of indices, m of truth values. The Python form stands beside where it differs.
 UNARY = (
     "exp exp2 expm1 sin cos tan sinh cosh tanh sigmoid erf erfc atan asinh abs neg relu square floor ceil round trunc frac sign "
     "deg2rad rad2deg"

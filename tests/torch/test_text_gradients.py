@@ -376,7 +376,7 @@ def test_twice_through_one_graph(context):
 
 @pytest.mark.parametrize("write", ["o.add_(a)", "o += a", "o.sub_(a, 2)", "o.copy_(a)", "o.lerp_(a, 0.5)", "o.addcmul_(a, a)"])
 def test_writes_alone_are_recorded_in_every_module(write):
-    """What the library has in machine code already is not lowered again, and has to be known by its parameters."""
+    """Functions that the library has as machine code are not lowered again, and must be known by their parameters."""
     text = f"torch::Tensor f(torch::Tensor a) {{ auto o = torch::zeros({{2, 3}}, a.options()); {write}; return o; }}"
     first, second = (wb.load_inline(f"writes_alone_{i}", text, functions=["f"]).f for i in range(2))
     x = torch.arange(6.0, dtype=torch.double).reshape(2, 3).requires_grad_()

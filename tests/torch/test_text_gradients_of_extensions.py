@@ -286,7 +286,7 @@ def test_an_operator_of_wb_op():
 
 
 def test_kernels_alone_stay_without_python():
-    """What has no gradient has no kernel for Autograd, whose Python costs time."""
+    """An operator without a gradient has no kernel for Autograd, whose Python costs time."""
     text = """
     __global__ void twice(const double* x, double* y, int n) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
     at::Tensor plain(const at::Tensor& x) {

@@ -52,7 +52,7 @@ class First:
 
 
 class Arrays:
-    """What a source's check asks of its runner."""
+    """The functions that a source's check asks of its runner."""
 
     argument_error = TypeError
 

@@ -1,4 +1,4 @@
-"""How long after its limit, and after the user's wish, work ends: every kind of host operation, compilation and tier; milliseconds, the
+"""Time until work ends after its limit or the user's request: every kind of host operation, compilation and tier; milliseconds, the
 median and the largest of 20 samples.
 
 Run by hand, on a quiet machine: `python workbench/xtask/bench_stopping.py [samples]`.

@@ -276,7 +276,7 @@ def case_variables_are_read_and_written():
     assert seen.get().tolist() == [8] and calls() == []
     y = Array(np.ones(3, np.float32))
     m.saxpy[1, 32](2.0, y, y, 3)
-    # What was written is there from the first launch on, on each GPU.
+    # The value that was set is there from the first launch on, on each GPU.
     assert [line for line in calls() if line.startswith(("load", "htod"))] == ["load device 0", "htod 4"]
     other = Array(np.ones(3, np.float32), device=1)
     m.saxpy[1, 32](2.0, other, other, 3)
@@ -405,7 +405,7 @@ def case_arrays_of_streams_that_nobody_knows_are_in_no_use_afterwards():
     m, n = compiled(SAXPY + WILD), Array(np.zeros(1, np.int32), stream=None)
     m.count[1, 1](n)
     assert n.now() == [1]
-    # Who gives a stream takes care of that.
+    # A caller who gives a stream must keep the arrays alive.
     m.count[1, 1, 0, Stream()](n)
     assert n.now() == [1]
     wb.synchronize()

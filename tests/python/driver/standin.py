@@ -77,7 +77,7 @@ class Array:
         return {"version": 3, "shape": self.shape, "typestr": typestr, "data": data, "strides": self.strides, "stream": self.stream}
 
     def now(self) -> np.ndarray:
-        """What lies in its memory now, whatever is still to run."""
+        """The present contents of its memory, whatever is still to run."""
         host = np.empty(self.shape, self.dtype)
         if host.size:
             check(driver.standin_read(host.ctypes.data_as(ctypes.c_void_p), ctypes.c_void_p(self.pointer), ctypes.c_size_t(host.nbytes)))
@@ -134,7 +134,7 @@ class ApiArray(Array):
 
 
 def calls() -> list[str]:
-    """What the driver was asked for since the last question."""
+    """The calls of the driver since the last question."""
     said = driver.standin_calls().decode().splitlines()
     driver.standin_clear()
     return said

@@ -57,7 +57,7 @@ def gpu(values: Any, device: int = 0, dtype: Any = np.float32, **options: Any) -
 
 
 def now(tensor: torch.Tensor) -> np.ndarray:
-    """What lies in a tensor's memory now, whatever is still to run."""
+    """The present contents of a tensor's memory, whatever is still to run."""
     assert tensor.is_cuda and tensor.is_contiguous()
     host = np.empty(tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."))
     pointer = ctypes.c_void_p(tensor.data_ptr())
@@ -80,7 +80,7 @@ def _empty(size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
 
 
 def _copy(self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """Of host memory, and of one number, which is all that is asked for here."""
+    """Copies host memory that is a single number, which is all that these tests need."""
     host = src.numpy()
     assert driver.standin_write(ctypes.c_void_p(self.data_ptr()), host.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(host.nbytes)) == 0
     return self

@@ -15,7 +15,7 @@ from workbench import gaudi
 
 HERE = pathlib.Path(__file__).parent
 
-# How a call is refused whose arguments do not fit.
+# Exceptions for calls whose arguments do not fit.
 REFUSED = (TypeError, ValueError, RuntimeError, wb.ArgumentError)
 
 SHAPES = [(1,), (7, 5), (3, 4, 11), (0, 5), (1003,)]

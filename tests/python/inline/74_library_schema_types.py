@@ -1,4 +1,4 @@
-"""What a schema can say: defaults, keyword-only arguments, lists, optionals, Scalar, ScalarType, several returns, lists and numbers returned."""
+"""Types in schemas: defaults, keyword-only arguments, lists, optionals, Scalar, ScalarType, several returns, lists and numbers returned."""
 CPP = r'''
 #include <torch/library.h>
 #include <torch/torch.h>

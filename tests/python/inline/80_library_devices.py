@@ -1,4 +1,4 @@
-"""What tensors say of their device in implementations for CPU and for CUDA, and where the factories put what they make."""
+"""Devices of tensors in implementations for CPU and for CUDA, and of the results of factories."""
 CPP = r'''
 #include <torch/library.h>
 #include <torch/torch.h>

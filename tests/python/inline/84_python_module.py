@@ -187,5 +187,5 @@ def check(m, t):
         m.product(1, 2, 3)
     with t.raises(TypeError, "describe() argument 1 must be str, not int"):
         m.describe(1, 2, 3.0, True)
-    # What was refused has counted nothing.
+    # Refused calls have not been counted.
     assert m.calls() == 24

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 # A NeuronCore's GPSIMD engine has as many cores.
 CORES = 8
 
-# How a call is refused whose arguments do not fit; which of them is not what these tests are about.
+# Exceptions for calls whose arguments do not fit; these tests do not distinguish them.
 REFUSED = (TypeError, ValueError, RuntimeError, wb.ArgumentError)
 
 SIZES = [(1, 1), (3, 7), (120, 84), (37, 129), (1, 2049), (0, 5)]
@@ -77,7 +77,7 @@ def many(tmp_path_factory):
 
 @pytest.fixture
 def printing(monkeypatch):
-    """What Neuron's runtime wants to be set before it shows what operators print."""
+    """The settings with which Neuron's runtime shows the output of operators."""
     monkeypatch.setenv("NEURON_RT_LOG_LEVEL", "INFO")
     monkeypatch.setenv("NEURON_RT_GPSIMD_STDOUT_QUEUE_SIZE_BYTES", "131072")
 
@@ -104,7 +104,7 @@ def write(to: pathlib.Path, compute: str, shape: str) -> dict:
 
 
 def python(code: str, *arguments, cwd=None) -> str:
-    """What a process of its own prints."""
+    """The output of a process of its own."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd)
     assert done.returncode == 0, done.stderr
@@ -327,7 +327,7 @@ def test_printf(many, printing, capfd):
     assert lines == ["element 0 is -1.500000 now", "element 1 is 2.000000 now", "element 2 is -0.250000 now"]
 
 
-# What goes wrong.
+# Errors.
 
 
 def test_arguments_that_do_not_fit(relu, many, rng):
@@ -491,7 +491,7 @@ def test_a_library_needs_its_sources_no_more(tmp_path):
     elsewhere.parent.mkdir()
     shutil.move(built / "librelu.so", elsewhere)
     shutil.rmtree(built)
-    # What is loaded stays.
+    # A loaded library stays.
     assert wb.ops.my_ops.relu_forward(np.array([[-1, 2]], np.float32)).tolist() == [[0, 2]]
     assert python(CALL, elsewhere) == "[[0.0, 2.5, 0.0]] [[0.0, 12.5, 0.0]]"
 

@@ -1,4 +1,4 @@
-"""What checking costs: the same kernels with and without their checks, in turns.
+"""The cost of checks: the same kernels with and without their checks, in turns.
 
 The code of a hot kernel is C, in which every check is an `unlikely` or a `likely`; with `-DUNCHECKED` these are never and always, and the
 compiler drops what they guard: bounds, divisions, the polls that hear Ctrl-C and time limits. Nobody gets such code: it is asked for

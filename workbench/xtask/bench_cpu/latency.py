@@ -27,7 +27,7 @@ __global__ void add(const float* a, const float* b, float* out, int n) {
     if (i < n) out[i] = a[i] + b[i];
 }
 """
-# Where a text is changed every time so that none of it has been compiled before, and what a number is put into.
+# The place that is changed in a text each time, so that none of it has been compiled before, and the text for the number there.
 CHANGED = {
     "muladd": ("* b[i] +", "* (b[i] + {}f) +"),
     "softmax": ("1.0f / buffer[0]", "1.0f / (buffer[0] + {}f)"),

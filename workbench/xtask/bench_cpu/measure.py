@@ -16,7 +16,7 @@ class Runner:
 
     run: Callable[[], object]
     result: Callable[[], np.ndarray]
-    # What ran, for the report: the tier of Workbench's code.
+    # The tier of Workbench's code that ran, for the report.
     note: Callable[[], str] = lambda: ""
 
 

@@ -38,7 +38,7 @@ def flags_of(text: str) -> list[str]:
 
 @functools.cache
 def machine_flags() -> str:
-    """What `-march=native` may mean: the processor's features."""
+    """The processor's features, which `-march=native` uses."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -31,7 +31,7 @@ def copied(values: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Case:
-    """What contestants of a row get. `out` is written in place by those that can."""
+    """The data that contestants of a row get. `out` is written in place by those that can."""
 
     row: "Row"
     inputs: dict[str, np.ndarray]
@@ -41,7 +41,7 @@ class Case:
     tolerance: Any = None
 
     def wrong(self, result: np.ndarray) -> str | None:
-        """What is wrong with a result, if anything: it is farther from the reference than the tolerance, anywhere."""
+        """The error in a result, if any: it is farther from the reference than the tolerance, anywhere."""
         result = np.asarray(result)
         if result.size != self.expected.size:
             return f"shape {result.shape} for {self.expected.shape}"

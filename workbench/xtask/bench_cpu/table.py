@@ -15,7 +15,7 @@ from .rows import ROWS
 SEED = 20240
 # In every round of a row: the two of which the ratio is taken.
 ALWAYS = ("workbench", "cpp")
-# What our own compiler's code, most of it vectors of 128 bits, may take of what C++ takes, which has the machine's widest.
+# The target for our own compiler's code, most of it vectors of 128 bits, as a multiple of the time of C++, which uses the widest.
 LANES_TARGET = 3.5
 
 

@@ -1,4 +1,4 @@
-"""Who takes part. Each module has `NAME` (its title), `load()` (imports what it needs; ImportError where it is not there; its version)
+"""The contestants. Each module has `NAME` (its title), `load()` (imports what it needs; ImportError where it is not there; its version)
 and `prepare(case)` (a Runner, or None where it has nothing natural for the row)."""
 
 from __future__ import annotations
