@@ -1,6 +1,6 @@
-// What every text finds declared before its first line: the names its host headers would have given it, and our own
-// printf, assert and __trap, which report through one log in host memory. `record.rs` reads what this writes: the
-// layout of `Header`, the record words and the tags stand in both files.
+// Declarations before the first line of every text: the names its host headers would have given it, and our own
+// printf, assert and __trap, which report through one log in host memory. `record.rs` reads this log: the
+// layout of `Header`, the record words and the tags are in both files.
 #ifdef __WB_CCCL
 // CCCL has its own, and takes no others.
 #include <cuda/std/cstdint>
@@ -21,7 +21,7 @@ typedef unsigned long uintmax_t;
 typedef long ptrdiff_t;
 typedef unsigned int uint;
 
-// <cmath>'s promise for integers: the double function of the value. Templates, so that a text's own overload comes first.
+// The functions of <cmath> for integers: the double function of the value. Templates, so that a text's own overload is preferred.
 namespace __wb {
 template <class T> struct Integer { enum { value = 0 }; };
 template <> struct Integer<bool> { enum { value = 1 }; };
@@ -49,7 +49,7 @@ __WB_INTEGER(sin) __WB_INTEGER(sinh) __WB_INTEGER(sqrt) __WB_INTEGER(tan) __WB_I
 __WB_INTEGER(trunc)
 #undef __WB_INTEGER
 
-// And for two arguments of different types, or two integers: the double function.
+// The same for two arguments of different types, or two integers: the double function.
 namespace __wb {
 template <class T> struct Number { enum { value = Integer<T>::value }; };
 template <> struct Number<float> { enum { value = 1 }; };
@@ -63,7 +63,7 @@ __WB_MIXED(atan2) __WB_MIXED(copysign) __WB_MIXED(fdim) __WB_MIXED(fmax) __WB_MI
 __WB_MIXED(hypot) __WB_MIXED(nextafter) __WB_MIXED(pow) __WB_MIXED(remainder)
 #undef __WB_MIXED
 
-// <cmath>'s, which CUDA's own headers leave to the host's.
+// Functions of <cmath> that CUDA's own headers leave to the host's.
 template <class T> __device__ inline bool isnormal(T v) {
     double size = fabs((double)v);
     return size >= (sizeof(T) == 4 ? (double)FLT_MIN : DBL_MIN) && size < HUGE_VAL;
@@ -228,7 +228,7 @@ __device__ inline void keep(char* out, const char* text, int room) {
     out[i] = 0;
 }
 
-// Notes the fault of the lowest thread and ends this thread alone: the context, and with it the user's session, lives on.
+// Records the fault of the lowest thread and ends this thread only: the context, and with it the user's session, stays usable.
 __device__ __noinline__ void fault(u32 kind, const char* file, u32 line, const char* text) {
     Header* log = __wb_log;
     if (log) {
