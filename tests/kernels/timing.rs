@@ -1,6 +1,6 @@
 //! Compile time of whole kernels, and a check that memory comes back: `cargo bench --test kernels`.
 //!
-//! A compilation is all that a person waits for who asks for one instance of a text: reading it, making the instance, machine code. Each is done
+//! A compilation is everything that a user waits for when asking for one instance of a text: reading it, making the instance, machine code. Each is done
 //! [`TIMES`] times, and the median and the fastest are taken; a kernel's time is that of its slowest instance. On a machine that others use too,
 //! the fastest times say more.
 

@@ -154,7 +154,7 @@ pub struct LaunchConfig<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
     /// Runs the blocks in order on the calling thread.
     pub serial: bool,
-    /// The memory that the kernel may reach beside its arguments.
+    /// The memory that the kernel may reach besides its arguments.
     pub reach: &'a [Reach],
     /// The run time of the host code that launches it; such a kernel may reach the host code's memory.
     pub host: Option<&'a dyn cpu::Host>,

@@ -23,7 +23,7 @@ impl Timer {
         *TIMER.get_or_init(Timer::measure_overhead)
     }
 
-    /// Measures the clock's overhead anew.
+    /// Measures the clock's overhead again.
     pub fn measure_overhead() -> Timer {
         let smallest = (0..READINGS).map(|_| Instant::now().elapsed()).min().unwrap_or_default();
         Timer { overhead_s: smallest.as_secs_f64() }

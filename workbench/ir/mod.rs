@@ -113,12 +113,12 @@ pub const ENDED: i64 = 0x7dea_d000_0000_0000;
 /// The limit on the nesting of constructs (`If`, `Loop`, `Switch`, `Scope`), since recursion over a body costs stack.
 pub const MAX_NESTING: usize = 1000;
 
-/// A sequence of statements, their spans beside them.
+/// A sequence of statements, with their spans.
 #[derive(Debug, Clone, Default, PartialEq, Hash)]
 pub struct Block {
     /// The statements, in order.
     pub stmts: Vec<Stmt>,
-    /// For each statement the place it came from.
+    /// The place that each statement came from.
     pub spans: Vec<Span>,
 }
 

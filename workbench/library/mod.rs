@@ -123,7 +123,7 @@ pub const PTX_NAMESPACE: &str = "__wb_ptx";
 /// The functions that inline PTX becomes calls of.
 static PTX: Part = Part { name: "<ptx>", text: include_str!("ptx.cuh"), mark: "" };
 
-/// Names beside it that ask for [`PTX`]: conversions of addresses.
+/// Further names that ask for [`PTX`]: conversions of addresses.
 const ADDRESS_NAMES: [&str; 8] = [
     "__cvta_generic_to_global",
     "__cvta_generic_to_local",

@@ -77,7 +77,7 @@ parts! {
     /// `<random>`.
     STD_RANDOM "<random>" ["std_random.cuh"] headers ["random"] alone opens [Host]
         |m| m("thrust") || m("std") && RANDOM_NAMES.any(&m);
-    /// `<chrono>`; the operating system's clocks are made of it.
+    /// `<chrono>`; the operating system's clocks are built on it.
     STD_CHRONO "<chrono>" ["std_chrono.cuh"] headers ["chrono"] alone opens [Host Torch]
         |m| POSIX_NAMES.any(&m) || m("std") && CHRONO_NAMES.any(&m);
     /// `torch::nn::functional`, and the operations behind it.

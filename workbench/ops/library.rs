@@ -57,7 +57,7 @@ pub struct Overload {
     rule: Option<ShapeRule>,
 }
 
-/// The parts of an operator of a `NEURON_LIBRARY` beside its kernel.
+/// The parts of an operator of a `NEURON_LIBRARY` besides its kernel.
 #[derive(Clone)]
 struct Neuron {
     /// The program and the function that compute the shape of the result.
@@ -460,7 +460,7 @@ impl Overload {
     /// [`Error::Fault`] when it faults, [`Error::Argument`] where it gives another number of results than its schema says.
     pub fn call(&self, values: Vec<Value>, prefer_cuda: bool, limits: Limits<'_>) -> Result<(Value, Report)> {
         let found = self.implementation_below(prefer_cuda, limits.below_autograd).map_err(Error::argument)?;
-        // Operators that it calls are chosen anew, but below autograd where this one is.
+        // Operators that it calls are chosen again, but below autograd where this one is.
         let limits = Limits { below_autograd: limits.below_autograd || self.is_below(found), ..limits };
         let given = values.clone();
         let (value, report) = match &self.neuron {

@@ -1,4 +1,4 @@
-//! Manifests: the facts about an operator beside its text, in a file that travels with it: schema, shape, gradient, references, samples,
+//! Manifests: the facts about an operator besides its text, in a file that travels with it: schema, shape, gradient, references, samples,
 //! tolerances.
 //!
 //! ```toml

@@ -51,7 +51,7 @@ pub enum SourceCode {
     Host(HostFn),
 }
 
-/// The parts of an operator beside its schema.
+/// The parts of an operator besides its schema.
 #[derive(Clone)]
 pub struct OpOptions {
     /// The kernel's text, program or closure.

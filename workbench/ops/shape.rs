@@ -102,7 +102,7 @@ pub struct ArrayShape {
     pub name: String,
     /// Its extents.
     pub extents: Extents,
-    /// `:int64` behind an output.
+    /// `:int64` after an output.
     pub dtype: Option<DType>,
 }
 

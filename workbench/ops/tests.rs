@@ -301,7 +301,7 @@ fn a_dim_known_only_from_none_is_no_zero() {
         error(op.call((&f32s(&[1.0]),))),
         "`test_none::f`: output `y`: dim `k` is known only from an argument that is None"
     );
-    // The kernel itself gets 0 beside its null pointer.
+    // The kernel itself gets 0 besides its null pointer.
     let op = define("test_none::f(Tensor x, Tensor? w=None) -> Tensor", source, "x[n], w[k] -> y[n]").unwrap();
     assert_eq!(op.call((&f32s(&[5.0]),)).unwrap().tensors[0].to_f64_vec(), [5.0]);
 }

@@ -1,4 +1,4 @@
-//! A kernel that also records which thread wrote each element: `check` names it beside a mismatch.
+//! A kernel that also records which thread wrote each element: `check` names the thread of a mismatch.
 //!
 //! For every parameter `p` that is a non-const pointer to elements, the instrumented kernel takes one more, `p.writer`,
 //! after the others and in their order: a pointer to as many `u64`s as `p` has elements. After every store through a

@@ -74,7 +74,7 @@ impl Checker<'_> {
         if func.kind != FuncKind::Kernel {
             self.error(format!("`{}` is launched and is no kernel", func.name));
         }
-        // Derived parameters, which passes add, stand behind those that a launch passes.
+        // Derived parameters, which passes add, come after those that a launch passes.
         let passed = func.params.iter().filter(|param| param.derived.is_none()).count();
         if args.len() != passed {
             self.error(format!("`{}` takes {passed} arguments, not {}", func.name, args.len()));

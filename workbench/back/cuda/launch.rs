@@ -473,7 +473,7 @@ fn others_end(queue: Queue<'_>, interrupt: Option<&dyn Interrupt>) -> Result<boo
     ended.map_err(waiting())
 }
 
-/// Waits for a kernel, by the event behind it.
+/// Waits for a kernel, by the event after it.
 fn wait(end: sys::CUevent, config: &LaunchConfig<'_>) -> Result<End, DriverError> {
     let mut patience = Patience::new(config.interrupt);
     loop {

@@ -1,6 +1,6 @@
 //! NVRTC's log as diagnostics at places of the user's text.
 //!
-//! A message is a head `name(line): error: text`, maybe more lines of text, then the source line behind two spaces, a line
+//! A message is a head `name(line): error: text`, maybe more lines of text, then the source line after two spaces, a line
 //! with a caret below it (both NVRTC 12.3 and later; before, none), and notes on templates indented by ten spaces.
 
 use super::emit::PRELUDE_NAME;

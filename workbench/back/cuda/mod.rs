@@ -91,7 +91,7 @@ pub fn device_words(text: &str, is_one: fn(&str) -> bool) -> Vec<String> {
     found
 }
 
-/// The options of NVRTC beside a text and its headers.
+/// The options of NVRTC besides a text and its headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct NvrtcOptions {
     /// The GPU architecture: `sm_90` for machine code, `compute_90` for PTX alone; `None`: the device at hand, else `sm_90`.

@@ -1,7 +1,7 @@
 //! Kernels that are queued. Nobody waits for them, so their errors show later (at `wb.synchronize()`, at a later launch, at the end of a
 //! cell), and are then reported with the kernels' names.
 //!
-//! A wait polls an event behind the last kernel of each stream, so it can be interrupted, also while it waits for another thread's launch.
+//! A wait polls an event after the last kernel of each stream, so it can be interrupted, also while it waits for another thread's launch.
 //! The event is recorded at once, because the stream may be gone by the time of the wait. The default stream never goes, so there the event
 //! is recorded only for a wait, as an event costs the GPU time (`MEASUREMENTS.md`). The driver only says that one of the kernels before an
 //! error made it, so every kernel queued since the last wait is named.
@@ -63,7 +63,7 @@ pub(super) struct Queued {
     kernels: Vec<Origin>,
     /// The event after the last kernel of each stream.
     marks: Vec<(u64, sys::CUevent)>,
-    /// True if kernels are on the default stream with no event behind them yet.
+    /// True if kernels are on the default stream with no event after them yet.
     is_unmarked: bool,
     spare: Vec<sys::CUevent>,
 }

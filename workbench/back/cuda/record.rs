@@ -71,7 +71,7 @@ pub(super) fn used(header: &[u8], capacity: usize) -> usize {
     usize::try_from(u64_at(header, 0)).unwrap_or(capacity).min(capacity)
 }
 
-/// Reads a log: header and the records behind it. Records come in (block, thread, time) order.
+/// Reads a log: header and the records after it. Records come in (block, thread, time) order.
 pub(super) fn decode(header: &[u8], records: &[u8]) -> Log {
     let fault = (u64_at(header, 16) != u64::MAX).then(|| Reported {
         kind: u32_at(header, 32),

@@ -37,7 +37,7 @@
 //! Handles of a module stand in order. A value that nothing defines has type `bool`.
 //!
 //! # What is not in the text
-//! Spans, identities, layouts of struct parameters, and the notes of the front end to the run time beside code (templates, deduced
+//! Spans, identities, layouts of struct parameters, and the notes of the front end to the run time besides code (templates, deduced
 //! instances, declarations left out). The type number of a function ([`Op::FuncAddr`]) prints as a number counted within the module. A
 //! function that is kept has no body to read: that is an error.
 

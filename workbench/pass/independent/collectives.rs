@@ -13,7 +13,7 @@ use super::places::{self, Place, Relation};
 use super::shapes::Shapes;
 use crate::ir::{BinaryOp, Collective, CompareOp, Function, Local, Op, Stmt, UnaryOp, Value};
 
-/// Most collectives of a function that is looked at.
+/// The number of collectives up to which a function is analysed.
 const MAX: usize = 2000;
 
 /// Deepest operation that a mask is followed through.

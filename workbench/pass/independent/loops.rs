@@ -4,11 +4,11 @@
 //! that is made before the last split. Loops that wait for a write by a later thread are found here. Left out are loops that wait for other
 //! blocks, and these, which need no order:
 //!
-//! - writes behind a barrier that the waiting thread does not pass, and writes before a split that it has passed;
+//! - writes after a barrier that the waiting thread does not pass, and writes before a split that it has passed;
 //! - writes of the one thread that waits itself;
 //! - locks: anything taken in the loop, by whichever thread, and given back in the same stretch. Between two threads of a stretch it is
 //!   free;
-//! - loops in which all threads wait for the same thing, so that none gets to the writes behind the loop before the others can.
+//! - loops in which all threads wait for the same thing, so that none gets to the writes after the loop before the others can.
 
 use super::joins_block;
 use super::lanes::Tables;
@@ -20,7 +20,7 @@ use crate::pass::regions::Splits;
 use crate::pass::uniformity::{self, Shape, Uniformity};
 use crate::pass::waits;
 
-/// Most pairs of a loop and a write that are looked at.
+/// The number of pairs of a loop and a write up to which a function is analysed.
 const MAX: usize = 1 << 16;
 
 /// Memory that a pointer is into.
@@ -260,7 +260,7 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// True if all threads that come to a write behind the loop have been through the loop, and no thread waits for a thing that another
+    /// True if all threads that come to a write after the loop have been through the loop, and no thread waits for a thing that another
     /// one has taken.
     fn is_passed(&self, wait: &Wait<'_, 'f>, write: &Place<'f>, level: usize) -> bool {
         let on_the_way = wait.place.levels[level..wait.place.last()].iter().all(|step| match step.stmt() {

@@ -6,7 +6,7 @@
 //!
 //! - [`collectives`]: lanes that diverged may meet, because they call the same operation with the same mask at different places, or in
 //!   different rounds of a loop.
-//! - [`loops`]: a loop waits for a write that another thread of the block may make, later in text order, or behind the loop in the same
+//! - [`loops`]: a loop waits for a write that another thread of the block may make, later in text order, or after the loop in the same
 //!   stretch.
 //!
 //! A kernel that is not found to need it keeps its code; if that turns out to be wrong, threads meet a fault that says so. Blocks are taken to

@@ -2,7 +2,7 @@
 
 use crate::ir::{Block, Function, Stmt, Value};
 
-/// Most steps of all paths together; functions that have more are not looked at.
+/// Limit on the steps of all paths together; functions that have more are not analysed.
 const MAX_STEPS: usize = 1 << 20;
 
 /// A step of the path to a statement.

@@ -10,7 +10,7 @@ pub struct Environment {
     dir: PathBuf,
 }
 
-/// The packages in the environment beside our own; one list, so that `lab` and `test` agree.
+/// The packages in the environment besides our own; one list, so that `lab` and `test` agree.
 const PACKAGES: &[&str] =
     &["numpy>=1.24", "ml_dtypes>=0.3", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
 

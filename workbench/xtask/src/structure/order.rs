@@ -51,7 +51,7 @@ const CPU: Floors = Floors {
     allowed: &[],
 };
 
-/// Rules beside the floors: files under the first folder never name files under the second.
+/// Rules besides the floors: files under the first folder never name files under the second.
 pub const NEVER: &[(&str, &str)] = &[
     ("workbench/back", "workbench/front"),
     ("workbench/back", "workbench/valid"),
