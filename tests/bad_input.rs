@@ -117,7 +117,7 @@ fn a_misspelt_statement_is_named_and_read_as_meant() {
         let found = errors(&device(body));
         assert!(found.len() == 1 && found[0].0 == "WB0301", "{body}: {found:?}");
     }
-    // Names that are declared mean what they say.
+    // Declared names keep their meaning.
     assert_eq!(errors(&kernel("int brake = 1; brake; x[0] = brake;")), []);
     let text = format!("__device__ int fort(int a) {{ return a; }}\n{}", kernel("x[0] = fort(n);"));
     assert_eq!(errors(&text), []);

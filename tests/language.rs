@@ -1,4 +1,4 @@
-//! The page of the language matches the compiler's tables, and its examples do what it says of them.
+//! The page of the language matches the compiler's tables, and each example on it compiles or is refused as the page says.
 
 use std::path::Path;
 

@@ -45,7 +45,7 @@ impl Builder {
         self.open.push(Open { block: Block::default(), dead: None });
     }
 
-    /// Closes the innermost block and drops what no thread reaches.
+    /// Closes the innermost block and drops unreachable statements.
     pub fn close(&mut self) -> Block {
         let Some(Open { mut block, dead }) = self.open.pop() else { return Block::default() };
         if let Some(mark) = dead {

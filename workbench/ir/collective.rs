@@ -35,9 +35,9 @@ words! {
 pub enum Shuffle {
     /// The lane given.
     Idx,
-    /// So many lanes below.
+    /// The lane so many below.
     Up,
-    /// So many lanes above.
+    /// The lane so many above.
     Down,
     /// The lane whose number differs in those bits.
     Xor,

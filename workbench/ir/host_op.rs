@@ -115,7 +115,7 @@ host_ops! {
         Set set(List);
         /// `c10::str(..)`
         Join join(Rest);
-        /// As a stream writes it.
+        /// A value as a stream writes it.
         Streamed streamed(Any);
         /// `std::stod`, and `std::stof` where the number is single: the nearest number of the type.
         Number number(Text, Bool);

@@ -35,5 +35,5 @@ pub enum KnownFunction {
     Body(&'static Function),
 }
 
-/// Asks a back end what it knows of a function.
+/// A function that asks a back end for a function of the library that it knows.
 pub type Keeper = fn(Identity) -> Option<KnownFunction>;

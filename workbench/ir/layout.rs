@@ -56,13 +56,13 @@ pub enum MemberType {
         /// True if it points at const.
         is_const: bool,
     },
-    /// So many of one type in a row.
+    /// An array: the type of its elements, and their number.
     Array(Box<MemberType>, u32),
     /// A struct inside it.
     Struct(Box<StructLayout>),
     /// A bit-field of an integer type.
     Bits(Scalar, Bits),
-    /// So many bytes that the host can only give as bytes: a union.
+    /// Bytes, by their number, that the host can only give as bytes: a union.
     Opaque(u32),
 }
 

@@ -63,7 +63,7 @@ impl Param {
 /// The declared type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ParamType {
-    /// By value.
+    /// A scalar by value.
     Scalar(Scalar),
     /// A pointer.
     Ptr {

@@ -149,7 +149,7 @@ static LIBCU_STD_NAMES: Words = Words::new(
     is_power_of_two next_power_of_two fast_mod_div proclaim_return_type",
 );
 
-/// The names that CUB no longer has in CUDA 13, and what to write instead.
+/// The names that CUB no longer has in CUDA 13, each with its replacement.
 const REMOVED_OF_CUB: &[(&str, &str)] = &[
     ("Sum", "cuda::std::plus<>{}"),
     ("Max", "cuda::maximum<>{}"),

@@ -162,7 +162,7 @@ tuples! {
 pub struct Outputs {
     /// The fresh outputs, in order.
     pub tensors: Vec<Tensor>,
-    /// The arguments after the call: the written ones hold what was written.
+    /// The arguments after the call: the written ones have their new contents.
     pub args: Vec<OwnedArg>,
     /// The report of the run, with the text that the kernel printed.
     pub report: Report,

@@ -29,9 +29,9 @@ use crate::source::FileId;
 /// The side on which a launcher runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
-    /// By the system's compiler on the CPU.
+    /// A launcher on the CPU, compiled by the system's compiler.
     Cpu,
-    /// By nvcc.
+    /// A launcher on a GPU, compiled by nvcc.
     Cuda,
 }
 

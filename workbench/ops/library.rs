@@ -502,7 +502,7 @@ impl Overload {
     /// record where it has no gradient.
     ///
     /// # Errors
-    /// As [`Overload::call`].
+    /// The errors of [`Overload::call`].
     pub fn record(
         &self,
         values: Vec<Value>,
@@ -538,7 +538,7 @@ impl Overload {
     /// The shapes and types of the results, for bound arguments of these shapes and types.
     ///
     /// # Errors
-    /// As [`Program::shapes`].
+    /// The errors of [`Program::shapes`].
     pub fn shapes(&self, values: &[Value], limits: Limits<'_>) -> Result<Value> {
         if let Some(neuron) = &self.neuron {
             let (program, rule) = &neuron.shape;

@@ -224,7 +224,7 @@ impl Definition {
     /// Plans as [`Op::plan_on`] does, for an operator called `name`; gives the last plan where the call is like the last one.
     ///
     /// # Errors
-    /// As for [`Op::plan_on`].
+    /// The errors of [`Op::plan_on`].
     pub fn plan_on(&self, name: &str, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<Plan>> {
         // Plans are not kept on a GPU, where variables are read again, nor with a callable, which is asked again, nor for a twin.
         let is_kept = device == Device::Cpu && self.shape_fn.is_none() && !dispatch::twins_serve();

@@ -93,9 +93,9 @@ impl OpOptions {
 pub enum Extent {
     /// One thread per element of output 0 (of the first written argument when there is no output).
     PerElement,
-    /// So many threads in x, y, z.
+    /// The numbers of threads in x, y, z.
     Threads(Vec<Expr>),
-    /// So many blocks in x, y, z.
+    /// The numbers of blocks in x, y, z.
     Blocks(Vec<Expr>),
 }
 

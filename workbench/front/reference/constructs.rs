@@ -78,7 +78,7 @@ pub static SUPPORTED: &[(&str, &[Construct])] = &[
         },
     ),
     (
-        "Texts as they are found",
+        "Texts found in real code",
         constructs! {
             "macros of every kind, `#include` of the user's headers, kernels pasted by macros", "#define OP(NAME, EXPR) __global__ void NAME##_k(float* y) { float x = y[0]; y[0] = EXPR; }\nOP(square, x * x)\nOP(twice, x + x)";
             "`helper_math.h` of the CUDA samples: vector arithmetic, `dot`, `cross`, `lerp`, `clamp` ...", "#include <helper_math.h>\n__global__ void k(float* y, float3 a, float3 b) { y[0] = dot(a, 2.0f * b) + length(cross(a, b)); }";

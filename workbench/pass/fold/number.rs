@@ -67,7 +67,7 @@ pub(super) struct Numbers {
     added: Vec<Key>,
     /// The first value of each constant.
     constants: FxHashMap<(Type, u64), Value>,
-    /// For each value that is a constant, the first value of that constant.
+    /// The first value of the constant, for each value that is a constant.
     first: FxHashMap<Value, Value>,
 }
 

@@ -7,13 +7,13 @@ use crate::ir::{BinaryOp, CompareOp, Const, Op, Scalar, Type, UnaryOp, Value};
 
 /// The result of simplifying an op.
 pub(super) enum Simple {
-    /// It stays.
+    /// The op stays.
     Same,
-    /// It is a constant.
+    /// The result is a constant.
     Const(Const),
-    /// It is a value that exists already.
+    /// The result is a value that exists already.
     Alias(Value),
-    /// It is another op.
+    /// The result is that of another op.
     Op(Op),
 }
 

@@ -90,7 +90,7 @@ pub fn signature(ret: Option<&str>, name: &str, params: &[Param]) -> String {
 /// Binds positional arguments to the parameters of a kernel compiled for `device`.
 ///
 /// # Errors
-/// `ArgumentError` naming the parameter, what came and what was wanted.
+/// `ArgumentError` naming the parameter, with what was given and what was expected.
 pub fn bind<'py>(
     py: Python<'py>,
     function: &str,
@@ -176,7 +176,7 @@ fn table<'py>(
 /// An array for a pointer parameter.
 ///
 /// # Errors
-/// `ArgumentError` naming the parameter, what came and what was wanted.
+/// `ArgumentError` naming the parameter, with what was given and what was expected.
 pub fn pointer<'py>(
     keep: &mut Keep<'py>,
     object: &Bound<'py, PyAny>,

@@ -439,7 +439,7 @@ impl LibraryOp {
         Ok(self.schema_of(py)?.args.into_iter().filter(|a| a.mutated).map(|a| a.name).collect())
     }
 
-    /// For each result the position of the argument that it is; None if it is fresh.
+    /// The position of the argument that each result is; None if it is fresh.
     #[getter]
     fn _results(&self, py: Python<'_>) -> PyResult<Vec<Option<usize>>> {
         let schema = self.schema_of(py)?;

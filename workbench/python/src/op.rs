@@ -147,7 +147,7 @@ impl NativeOp {
         PyTuple::new(py, self.op.definition().schema.args.iter().map(|a| a.name.clone()))
     }
 
-    /// For each argument its type, and for an array the dtype that the first kernel takes.
+    /// The type of each argument, and for an array the dtype that the first kernel takes.
     #[getter]
     fn _kinds(&self) -> Vec<(String, Option<&'static str>)> {
         let definition = self.op.definition();
@@ -261,7 +261,7 @@ impl NativeOp {
         Ok(plan.outputs.iter().map(|o| (o.shape.to_vec(), o.dtype.name())).collect())
     }
 
-    /// For each result the position of the argument that it is; None if it is fresh.
+    /// The position of the argument that each result is; None if it is fresh.
     #[getter]
     fn _results(&self) -> Vec<Option<usize>> {
         let definition = self.op.definition();

@@ -52,7 +52,7 @@ impl Recording {
         self.recording.differentiable()
     }
 
-    /// For each array of the result, the argument that it is; None if it is a new array.
+    /// The argument that each array of the result is; None if it is a new array.
     #[getter]
     fn aliases(&self) -> Vec<Option<usize>> {
         self.recording.aliases.clone()
