@@ -32,7 +32,7 @@ pub struct Writer {
     pub shared: Vec<String>,
     /// True if parts of a warp may diverge and meet again.
     pub parts: bool,
-    /// The type of an early `return`'s value; `None` where there must be no early `return`.
+    /// The type of an early `return`'s value, which a kernel's `return` leaves out; `None` where there must be no early `return`.
     pub leave: Option<Ty>,
 }
 
