@@ -39,7 +39,8 @@ def test_arguments_go_by_name_and_mistakes_are_named(muladd):
     assert muladd(c=x, b=x, a=x, out=x.copy())[0] == 2
     for args, kwargs, message in [
         ((x, x), {}, "argument `c` is missing"),
-        ((x, x), {"cc": x}, "no argument `cc`; did you mean `c`"),
+        ((x, x), {"C": x}, "no argument `C`; did you mean `c`"),
+        ((x, x, x), {"outt": x}, "no argument `outt`; did you mean `out`"),
         ((x, x, x), {"scale": x}, r"no argument `scale` \(a, b, c, out\)"),
         ((x, x, x), {"a": x}, "argument `a` is given twice"),
         ((x, x, x, x, x), {}, "takes 4 arguments, 5 given"),
