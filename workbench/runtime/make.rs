@@ -45,7 +45,7 @@ pub(super) fn cpu_code(
             addressed: module.addressed.clone(),
             left_out: Vec::new(),
         };
-        cpu::prepare(&mut prepared);
+        cpu::prepare_part(&mut prepared, Some(module));
         let code = cpu::Code::compile(&prepared, same, tier, claim);
         discard(prepared);
         code

@@ -42,7 +42,7 @@ use run::schedule;
 pub use abi::context::Side;
 pub use code::kept_code::known;
 pub use make::ahead::{Ahead, Claim, absent};
-pub use make::build::prepare;
+pub use make::build::{prepare, prepare_part};
 pub use make::report::{TierReport, TierRow, TierState};
 pub use make::tiers::{Settled, discard, forget_own, settle, settle_while};
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};

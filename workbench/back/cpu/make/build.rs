@@ -31,8 +31,13 @@ use crate::source::Span;
 
 /// Prepares a module for [`Code::compile`]: as [`pass::prepare_for_cpu`], several functions at a time.
 pub fn prepare(module: &mut Module) {
+    prepare_part(module, None);
+}
+
+/// The same for what is left of a `whole` where some of its functions are [`absent`](crate::back::cpu::absent).
+pub fn prepare_part(module: &mut Module, whole: Option<&Module>) {
     let left = pass::prepare_together(module);
-    let watch = Watch::new(module);
+    let watch = Watch::new(whole.unwrap_or(module));
     let mut jobs = Parallel::new(left.len(), |(mut func, launched, watch): (Function, bool, Watch)| {
         pass::prepare_alone(&mut func, launched, &watch);
         func
