@@ -126,20 +126,26 @@ pub fn arrange<P: Parameter, N: Named>(
         return Err(wrong(Misarranged::TooMany { most: positional, given: count }));
     }
     for (at, value) in given.enumerate() {
-        if names > 0
-            && let Some(param) = params.get(at)
-            && named.take(param.name())?.is_some()
-        {
-            return Err(wrong(Misarranged::Twice(at)));
-        }
         put(at, Some(value))?;
     }
+    // Only a call that does not fit is asked what was given by position and by name as well.
+    let given_twice = |named: &mut N| {
+        for (at, param) in params.iter().enumerate().take(count) {
+            if named.take(param.name())?.is_some() {
+                return Ok(Some(Misarranged::Twice(at)));
+            }
+        }
+        Ok(None)
+    };
     let is_unknown = |name: &str| params.iter().all(|param| param.name() != name);
     let mut taken = 0;
     for (at, param) in params.iter().enumerate().skip(count) {
         let value = if names > 0 { named.take(param.name())? } else { None };
         taken += usize::from(value.is_some());
         if value.is_none() && !param.has_default() {
+            if let Some(twice) = given_twice(named)? {
+                return Err(wrong(twice));
+            }
             let unknown = named.find(is_unknown)?;
             return Err(wrong(Misarranged::Missing { at, unknown }));
         }
@@ -147,6 +153,9 @@ pub fn arrange<P: Parameter, N: Named>(
     }
     if taken == names {
         return Ok(());
+    }
+    if let Some(twice) = given_twice(named)? {
+        return Err(wrong(twice));
     }
     if let Some(name) = named.find(is_unknown)? {
         return Err(wrong(Misarranged::Unknown(name)));
@@ -196,6 +205,8 @@ mod tests {
         assert_eq!(call(&[1], &[]), Err(Misarranged::Missing { at: 1, unknown: None }));
         assert_eq!(call(&[1], &[("bb", 2)]), Err(Misarranged::Missing { at: 1, unknown: unknown("bb") }));
         assert_eq!(call(&[1, 2], &[("a", 3)]), Err(Misarranged::Twice(0)));
+        assert_eq!(call(&[1, 2], &[("e", 3), ("a", 3)]), Err(Misarranged::Twice(0)));
+        assert_eq!(call(&[1], &[("a", 2)]), Err(Misarranged::Twice(0)));
         assert_eq!(call(&[1], &[("b", 2), ("b", 3)]), Err(Misarranged::Twice(1)));
         assert_eq!(call(&[1, 2], &[("e", 3), ("f", 3)]), Err(Misarranged::Unknown("e".to_owned())));
         assert_eq!(call(&[1, 2], &[("c", 3), ("e", 3)]), Err(Misarranged::Unknown("e".to_owned())));

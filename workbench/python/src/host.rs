@@ -504,13 +504,16 @@ fn does_not_fit(py: Python<'_>, export: &Export, error: &PyErr) -> bool {
     refused || error.value(py).to_string().starts_with(&format!("{}(): argument ", export.name))
 }
 
+/// Keyword arguments that are no parameter's.
+type Others<'py> = Vec<(String, Bound<'py, PyAny>)>;
+
 /// The keyword arguments of a call for parameters after the first `given`, and the others.
 fn split<'py>(
     py: Python<'py>,
     export: &Export,
     given: usize,
     kwargs: &Bound<'py, PyDict>,
-) -> PyResult<(Bound<'py, PyDict>, Vec<(String, Bound<'py, PyAny>)>)> {
+) -> PyResult<(Bound<'py, PyDict>, Others<'py>)> {
     let (named, mut others) = (PyDict::new(py), Vec::new());
     for (key, object) in kwargs {
         let name: String = key.extract()?;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyAttributeError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
 use workbench::ir::{FuncKind, Space};
 use workbench::runtime::{CompileOptions, Error, OptionValue, Program, discard};
 
@@ -325,13 +325,16 @@ fn option_value(object: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     if object.is_none() {
         return Ok(OptionValue::Nothing);
     }
-    if let Ok(flag) = object.extract() {
-        return Ok(OptionValue::Flag(flag));
+    // Types by a look each: a conversion that fails costs more than the rest of a call whose text is known.
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(OptionValue::Text(text.extract()?));
     }
-    if let Ok(text) = object.extract() {
-        return Ok(OptionValue::Text(text));
+    if let Ok(flag) = object.cast::<PyBool>() {
+        return Ok(OptionValue::Flag(flag.is_true()));
     }
-    if let Ok(table) = object.extract() {
+    if object.is_instance_of::<PyDict>()
+        && let Ok(table) = object.extract()
+    {
         return Ok(OptionValue::Table(table));
     }
     if let Ok(texts) = object.extract() {
@@ -339,6 +342,10 @@ fn option_value(object: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     }
     if let Ok(pairs) = object.extract() {
         return Ok(OptionValue::Pairs(pairs));
+    }
+    // NumPy's truth values.
+    if let Ok(flag) = object.extract() {
+        return Ok(OptionValue::Flag(flag));
     }
     Ok(OptionValue::Other(object.repr()?.to_string()))
 }
