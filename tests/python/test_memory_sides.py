@@ -51,7 +51,7 @@ def test_host_code_may_not_touch_the_devices_memory(what):
     assert error.kind == "memory of the other side", error
     text = str(error)
     assert "cudaMallocManaged" in text or "__managed__" in text
-    assert "<cell>" not in text and "<host>" not in text and "<cudart>" not in text
+    assert "<cell>" not in text and "<std_containers>" not in text and "<cudart>" not in text
     # The next call works as well as the first.
     assert fault(m.f).kind == error.kind
 

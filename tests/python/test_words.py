@@ -347,7 +347,7 @@ def test_a_variable_is_no_attribute_and_the_message_says_how_to_reach_it():
 def test_a_heap_in_a_kernel_gets_advice(call):
     error = str(refused(f"__global__ void k(int* y) {{ int* p = (int*){call}; p[0] = 1; free(p); }}"))
     assert "heap in a kernel" in error and "pass a scratch buffer as a parameter" in error
-    assert "__device__" not in error and "<host>" not in error
+    assert "__device__" not in error and "<std_containers>" not in error
 
 
 def test_grid_sync_gets_advice():

@@ -21,12 +21,12 @@
 //! small.
 
 mod macros;
-mod more;
+mod parts;
 mod words;
 
 pub use macros::{HOST_MACROS, MACROS, SAMPLES_MACROS};
-use more::{Asked, Base, TORCH_FUNCTIONAL};
-pub use more::{LIBCU_WORD, headers, is_header, removed_of_cub};
+use parts::{Asked, Base, TORCH_FUNCTIONAL};
+pub use parts::{LIBCU_WORD, headers, is_header, removed_of_cub};
 use words::Words;
 
 /// A text that is read before the user's.
@@ -59,7 +59,7 @@ static GROUPS: Part = Part { name: "<cooperative_groups>", text: include_str!("c
 pub static ATEN: Part = Part { name: "<ATen>", text: include_str!("aten.cuh"), mark: "" };
 
 /// Containers of the standard library, for host code.
-static HOST: Part = Part { name: "<host>", text: include_str!("host.cuh"), mark: "" };
+static STD_CONTAINERS: Part = Part { name: "<std_containers>", text: include_str!("std_containers.cuh"), mark: "" };
 
 /// Tensors, for host code: the parts of torch's and pybind11's headers that extensions use.
 pub static TORCH: Part = Part { name: "<torch>", text: include_str!("torch.cuh"), mark: "" };
@@ -171,7 +171,7 @@ const CUBLAS_NAMES: [&str; 11] = [
     "CUBLAS_STATUS_SUCCESS",
 ];
 
-/// Functions of C's library that [`HOST`] contains.
+/// Functions of C's library that [`STD_CONTAINERS`] contains.
 const C_NAMES: [&str; 20] = [
     "snprintf", "sprintf", "strcmp", "strcpy", "strlen", "strncmp", "malloc", "calloc", "realloc", "free", "exit",
     "abort", "rand", "srand", "time", "time_t", "atoi", "atof", "puts", "putchar",
@@ -276,8 +276,8 @@ static TORCH_NN_NAMES: Words = Words::new(
     binary_cross_entropy cosine_similarity pairwise_distance triplet_margin_loss margin_ranking_loss",
 );
 
-/// Names that ask for [`TORCH_MORE`].
-static TORCH_MORE_NAMES: Words = Words::new(
+/// Names that ask for [`TORCH_COMPOSITES`].
+static TORCH_COMPOSITE_NAMES: Words = Words::new(
     "\
     _log_softmax_backward_data _softmax_backward_data addbmm addr aminmax argwhere bernoulli block_diag \
     broadcast_tensors bucketize column_stack copysign cross cummax cummin diag_embed diagonal diagonal_scatter \
@@ -290,7 +290,8 @@ static TORCH_MORE_NAMES: Words = Words::new(
 );
 
 /// Operations of torch's made of others.
-static TORCH_MORE: Part = Part { name: "<torch_more>", text: include_str!("torch_more.cuh"), mark: "" };
+static TORCH_COMPOSITES: Part =
+    Part { name: "<torch_composites>", text: include_str!("torch_composites.cuh"), mark: "" };
 
 /// Names that ask for [`CUDART`].
 const CUDART_NAMES: [&str; 80] = [
@@ -402,8 +403,8 @@ pub const HEAP: [&str; 10] = [
     "__wb_delete_array",
 ];
 
-/// Names of [`HOST`].
-const HOST_NAMES: [&str; 63] = [
+/// Names of [`STD_CONTAINERS`].
+const STD_CONTAINER_NAMES: [&str; 63] = [
     "map",
     "multimap",
     "unordered_multimap",
@@ -470,10 +471,10 @@ const HOST_NAMES: [&str; 63] = [
 ];
 
 /// More containers of the standard library, for host code.
-static CONTAINERS: Part = Part { name: "<containers>", text: include_str!("containers.cuh"), mark: "" };
+static STD_ADAPTORS: Part = Part { name: "<std_adaptors>", text: include_str!("std_adaptors.cuh"), mark: "" };
 
-/// Names of [`CONTAINERS`].
-const CONTAINER_NAMES: [&str; 8] =
+/// Names of [`STD_ADAPTORS`].
+const STD_ADAPTOR_NAMES: [&str; 8] =
     ["back_inserter", "deque", "queue", "stack", "priority_queue", "list", "function", "bitset"];
 
 /// The 16-bit floats of torch, `c10::Half` and `c10::BFloat16`.
@@ -578,15 +579,15 @@ pub fn all() -> Vec<&'static Part> {
         &PTX_MATRIX,
         &C10_HALF,
         &ATEN,
-        &HOST,
-        &CONTAINERS,
+        &STD_CONTAINERS,
+        &STD_ADAPTORS,
         &TORCH,
         &CUDART,
         &TORCH_HALF,
         &CUBLAS,
         &TORCH_ACCESSOR,
         &TORCH_CHECKS,
-        &TORCH_MORE,
+        &TORCH_COMPOSITES,
         &TORCH_NN,
         &TORCH_LIBRARY,
         &PYTHON,
@@ -598,7 +599,7 @@ pub fn all() -> Vec<&'static Part> {
         &COMPLEX,
     ];
     let last = [&GAUDI, &GAUDI_TENSORFLOW, &SAMPLES, &DRIVER, &POSIX];
-    first.into_iter().chain(more::parts()).chain(last).collect()
+    first.into_iter().chain(parts::parts()).chain(last).collect()
 }
 
 /// True if a name of torch's namespaces is one that device code may use.
@@ -629,9 +630,9 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let gaudi = mentions("habana").then_some(&GAUDI);
     let gaudi_tensorflow = gaudi.filter(|_| mentions("tensorflow")).map(|_| &GAUDI_TENSORFLOW);
     let more = Asked::of(&mentions);
-    let posix = more::POSIX_NAMES.any(&mentions).then_some(&POSIX);
+    let posix = parts::POSIX_NAMES.any(&mentions).then_some(&POSIX);
     let samples = mentions(SAMPLES_WORD).then_some(&SAMPLES);
-    let driver = more::DRIVER_NAMES.any(&mentions).then_some(&DRIVER);
+    let driver = parts::DRIVER_NAMES.any(&mentions).then_some(&DRIVER);
     let torch = (more.opens(Base::Torch)
         || mentions("std") && (mentions("to_string") || mentions("random_device"))
         || samples.is_some()
@@ -649,7 +650,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let torch_checks = torch.filter(|_| any(&TORCH_CHECKS_NAMES)).map(|_| &TORCH_CHECKS);
     let functional = more.has(&TORCH_FUNCTIONAL);
     let torch_nn = torch.filter(|_| functional || TORCH_NN_NAMES.any(&mentions)).map(|_| &TORCH_NN);
-    let torch_more = torch.filter(|_| torch_nn.is_some() || TORCH_MORE_NAMES.any(&mentions)).map(|_| &TORCH_MORE);
+    let torch_composites =
+        torch.filter(|_| torch_nn.is_some() || TORCH_COMPOSITE_NAMES.any(&mentions)).map(|_| &TORCH_COMPOSITES);
     let cudart =
         (cublas.is_some() || samples.is_some() || more.opens(Base::Cudart) || any(&CUDART_NAMES)).then_some(&CUDART);
     let aten = (accessors || any(&ATEN_NAMES)).then_some(&ATEN);
@@ -669,7 +671,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let half = (c10.is_some() || halves || wmma.is_some() || fp8.is_some()).then_some(&HALF);
     let torch_half = torch.and(c10).map(|_| &TORCH_HALF);
     let c = any(&C_NAMES);
-    let containers = (mentions("std") && any(&CONTAINER_NAMES)).then_some(&CONTAINERS);
+    let containers = (mentions("std") && any(&STD_ADAPTOR_NAMES)).then_some(&STD_ADAPTORS);
     let host = (torch.is_some()
         || containers.is_some()
         || more.opens(Base::Host)
@@ -678,8 +680,8 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
         || mentions(THROW)
         || mentions(LAND)
         || mentions(HEAP[0])
-        || mentions("std") && any(&HOST_NAMES))
-    .then_some(&HOST);
+        || mentions("std") && any(&STD_CONTAINER_NAMES))
+    .then_some(&STD_CONTAINERS);
     let std =
         (c10.is_some() || host.is_some() || cub.is_some() || ptx.is_some() || more.opens(Base::Std) || mentions("std"))
             .then_some(&STD);
@@ -691,7 +693,7 @@ pub fn mentioned(mentions: impl Fn(&str) -> bool) -> Vec<&'static Part> {
     let helper_math = mentions(HELPER_MATH_WORD).then_some(&HELPER_MATH);
     let device = [pipeline, half, std, groups, packed, helper_math, curand, ptx, ptx_matrix, c10, aten];
     let base = [host, containers, torch, cudart, torch_half, cublas];
-    let of_torch = [torch_accessor, torch_checks, torch_more, torch_nn, torch_library, python, pybind, neuron];
+    let of_torch = [torch_accessor, torch_checks, torch_composites, torch_nn, torch_library, python, pybind, neuron];
     let others = [cub, wmma, fp8, complex];
     let first = device.into_iter().chain(base).chain(of_torch).chain(others);
     let last = [gaudi, gaudi_tensorflow, samples, driver, posix];

@@ -625,7 +625,7 @@ public:
         return __wb_in_place("index_put_", ArrayRef<__wb::Index>(indices), value, accumulate);
     }
     bool is_nonzero() const { return __wb::op<bool>("is_nonzero", *this); }
-    // What `torch_more.cuh` makes of others.
+    // What `torch_composites.cuh` makes of others.
 #define __WB_MORE(R, name, params, ...) \
     R name params const { return at::name(*this, __VA_ARGS__); }
 #define __WB_MORE_BARE(name) \

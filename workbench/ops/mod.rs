@@ -7,7 +7,6 @@
 //! writes such an argument anywhere is refused. An operator's text is compiled for the GPU at its first call with arrays on one, with the
 //! same macros, headers, instances and binding.
 
-mod again;
 pub mod binding;
 mod builder;
 mod call;
@@ -16,6 +15,7 @@ pub mod dispatch;
 pub mod export;
 pub mod gaudi;
 mod gradient;
+mod last_call;
 pub mod library;
 pub mod manifest;
 mod plan;

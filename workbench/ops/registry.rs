@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::again::Last;
 use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
+use super::last_call::Last;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
 use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use memmap2::{MmapMut, MmapOptions};
 use smallvec::SmallVec;
 
-use super::{room, work};
+use super::{memory_limit, work};
 use crate::back::Exception;
 use crate::back::cpu::HostMemory;
 use crate::ir::POISON;
@@ -133,7 +133,7 @@ impl Storage {
             return Err(failed());
         }
         let is_hollow = HOLLOW.get() && bytes >= HOLLOW_BYTES;
-        if !is_hollow && !room::has(bytes) {
+        if !is_hollow && !memory_limit::has(bytes) {
             return Err(failed());
         }
         if is_hollow || zeroed && bytes >= UNTOUCHED_BYTES {

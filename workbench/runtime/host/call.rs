@@ -24,7 +24,7 @@ use super::notes::Notes;
 use super::python::Python;
 use super::refusal::Refusals;
 use super::value::{Value, of_torch_number, torch_number};
-use super::{room, work};
+use super::{memory_limit, work};
 use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
 use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
 use crate::ir::{FuncId, HostOp, Service};
@@ -394,7 +394,9 @@ impl CallState {
     fn take(&mut self, n: i64) -> Answer<Vec<Value>> {
         let from = usize::try_from(n).ok().and_then(|n| self.stack.len().checked_sub(n));
         match from {
-            Some(from) if room::has_elements::<Value>(self.stack.len() - from) => Ok(self.stack.split_off(from)),
+            Some(from) if memory_limit::has_elements::<Value>(self.stack.len() - from) => {
+                Ok(self.stack.split_off(from))
+            }
             Some(_) => Err(no_memory("a list of values")),
             None => Err((Exception::Runtime, format!("{n} values are taken of {}", self.stack.len()))),
         }

@@ -3,7 +3,7 @@
 //! have their own.
 //!
 //! The keys of an object's type and bases go with a throw, and tell what may catch the object. An exception that the run time raises
-//! has a number (`library/host.cuh`).
+//! has a number (`library/std_containers.cuh`).
 
 use super::array::Answer;
 use crate::back::{Exception, FaultKind, RawFault};

@@ -38,7 +38,7 @@
 //! # Stopping
 //! Operations count their work (`work.rs`): every few thousand elements they look at the clock, and every few milliseconds they ask the
 //! user. An operation whose call is to end unwinds to the service that began it, which knows the user's line. Memory whose size the user
-//! decides is asked for before it is taken (`room.rs`).
+//! decides is asked for before it is taken (`memory_limit.rs`).
 //!
 //! # Calls from Python
 //! A host function runs without the GIL, and takes it for what it asks of Python (`python/src/gil.rs`). A function whose parameters
@@ -51,12 +51,12 @@ mod export;
 mod fit;
 pub mod foreign;
 mod format;
+mod memory_limit;
 mod neuron;
 mod notes;
 pub mod ops;
 mod python;
 mod refusal;
-mod room;
 pub mod turns;
 mod value;
 mod work;

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use super::array::Answer;
-use super::room;
+use super::memory_limit;
 use crate::back::Exception;
 use crate::back::cpu::Raised;
 
@@ -133,7 +133,7 @@ fn no_memory(bytes: Option<usize>) -> String {
 
 /// Ends the operation unless there is memory for so many elements, which the caller then takes.
 pub fn need<T>(count: usize) {
-    if !room::has_elements::<T>(count) {
+    if !memory_limit::has_elements::<T>(count) {
         resume_unwind(Box::new(Stop::Memory(count.checked_mul(size_of::<T>()))));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::super::array::{Answer, HostTensor, Storage};
 use super::super::value::{Value, cpp_name};
-use super::super::{ops, room, work};
+use super::super::{memory_limit, ops, work};
 use super::operands::Operands;
 use super::{Allocated, Call, CallState, MAX_VALUES};
 use crate::back::cpu::{Host as _, HostMemory, Lent, Raised, Reply, Side, Source};
@@ -175,7 +175,7 @@ impl CallState {
             return Err((Exception::Runtime, "too many allocations".to_owned()));
         }
         // The record of an allocation takes room beside its bytes.
-        if !room::has(size.saturating_add(256)) || self.blocks.try_reserve(1).is_err() {
+        if !memory_limit::has(size.saturating_add(256)) || self.blocks.try_reserve(1).is_err() {
             return Err(failed());
         }
         let layout = Layout::from_size_align(size.max(1), 16).map_err(|_| failed())?;

@@ -2,7 +2,7 @@
 
 use super::super::array::Answer;
 use super::super::exceptions::Object;
-use super::super::room;
+use super::super::memory_limit;
 use super::no_memory;
 use crate::back::Exception;
 use crate::back::cpu::{Lent, Side, Word};
@@ -40,7 +40,7 @@ impl Operands<'_> {
         }
         match usize::try_from(count) {
             // A reader copies the text, at most twice.
-            Ok(n) if !room::has(n.saturating_mul(2)) => Err(no_memory(&format!("a text of {n} bytes"))),
+            Ok(n) if !memory_limit::has(n.saturating_mul(2)) => Err(no_memory(&format!("a text of {n} bytes"))),
             // SAFETY: the back end has checked that so many bytes lie behind the pointer, in memory that is live for this service.
             Ok(n) if n <= lent.bytes && !lent.ptr.is_null() => Ok(unsafe { std::slice::from_raw_parts(lent.ptr, n) }),
             _ => Err((Exception::Runtime, format!("{count} bytes are read of {} that are there", lent.bytes))),

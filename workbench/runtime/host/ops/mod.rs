@@ -3,7 +3,7 @@
 
 mod activation;
 mod compose;
-mod convolution;
+mod convolution_backward;
 mod elementwise;
 pub mod gradients;
 mod index;
@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use super::array::{Answer, DeviceTag, HostTensor};
 use super::value::Value;
-use super::{room as memory, work};
+use super::{memory_limit as memory, work};
 use crate::back::Exception;
 use crate::runtime::DType;
 pub use wide::copied;
@@ -59,7 +59,7 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         subscript::run,
         activation::run,
         compose::run,
-        convolution::run,
+        convolution_backward::run,
     ];
     match work::contained(|| groups.into_iter().find_map(|group| group(&mut args)).transpose())? {
         Some(value) => Ok(value),

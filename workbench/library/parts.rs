@@ -9,7 +9,7 @@ use super::words::Words;
 pub enum Base {
     /// [`STD`](super::STD).
     Std,
-    /// [`HOST`](super::HOST).
+    /// [`STD_CONTAINERS`](super::STD_CONTAINERS).
     Host,
     /// [`TORCH`](super::TORCH).
     Torch,

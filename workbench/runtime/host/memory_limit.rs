@@ -1,4 +1,4 @@
-//! Room: memory whose size the user decides is asked for here before it is taken, so that a lack of it is an exception.
+//! The limit of memory: memory whose size the user decides is asked for here before it is taken, so that a lack of it is an exception.
 //!
 //! Large memory is asked for by its size. Small memory is counted, and from time to time the system is asked for as much as
 //! all that may be taken until the next time.
