@@ -56,9 +56,7 @@ const LONG: &[(&str, usize, &str)] = &[
     ("Emitter::lanes", 233, OPERATIONS),
     ("Emitter::number", 109, OPERATIONS),
     ("Printer::line_made", 101, OPERATIONS),
-    ("Printer::op_lanes", 102, OPERATIONS),
     ("Printer::store", 109, TO_BE_SPLIT),
-    ("instruction", 196, OPERATIONS),
 ];
 
 /// The reason for paths of headers that a user's text may include.

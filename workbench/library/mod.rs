@@ -5,7 +5,7 @@
 //!
 //! # Which texts a program opens
 //! Texts are read in one order ([`all`]), the most requested ones first. The words that a text mentions tell which parts it opens (here and
-//! in `more.rs`), one bit each. Large parts are folders of files that are one text: Thrust (`thrust/`), CUB for the whole device
+//! in `parts.rs`), one bit each. Large parts are folders of files that are one text: Thrust (`thrust/`), CUB for the whole device
 //! (`cub_device/`), `torch::nn::functional` (`torch_functional/`).
 //!
 //! # How the library is made
