@@ -1,8 +1,11 @@
 //! Tiers: the machine code that kernels get, and the report on a kernel's code.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -111,12 +114,23 @@ impl TierReport {
     }
 }
 
-/// Garbage whose drop blocks until nobody can send to it any more.
-struct Blocker(Receiver<()>);
+/// The time after which a full queue is tried again.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// Garbage whose drop blocks until nobody can send to it any more; but for the thread that made it, which drops it where the queue is full.
+struct Blocker {
+    receiver: Receiver<()>,
+    maker: ThreadId,
+    is_refused: Arc<AtomicBool>,
+}
 
 impl Drop for Blocker {
     fn drop(&mut self) {
-        let _ = self.0.recv();
+        if thread::current().id() == self.maker {
+            self.is_refused.store(true, Ordering::Relaxed);
+        } else {
+            let _ = self.receiver.recv();
+        }
     }
 }
 
@@ -131,11 +145,19 @@ impl HeldMaker {
         HeldMaker(Mutex::new(None))
     }
 
-    fn __enter__(&self) {
-        let (sender, receiver) = channel();
-        cpu::discard(Blocker(receiver));
-        if let Ok(mut held) = self.0.lock() {
-            *held = Some(sender);
+    fn __enter__(&self, py: Python<'_>) -> PyResult<()> {
+        loop {
+            let (sender, receiver) = channel();
+            let is_refused = Arc::new(AtomicBool::new(false));
+            cpu::discard(Blocker { receiver, maker: thread::current().id(), is_refused: is_refused.clone() });
+            if !is_refused.load(Ordering::Relaxed) {
+                if let Ok(mut held) = self.0.lock() {
+                    *held = Some(sender);
+                }
+                return Ok(());
+            }
+            py.check_signals()?;
+            py.detach(|| thread::sleep(LOOK_AGAIN));
         }
     }
 
