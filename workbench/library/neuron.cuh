@@ -11,14 +11,14 @@ namespace neuron {
 
 // Tightly coupled memory: a pool of 16 KiB; null where it cannot give as much.
 inline void* tcm_malloc(size_t bytes) {
-    if (!__wb::run<bool>(__wb_host_op("tcm_take"), (int64_t)bytes)) return nullptr;
+    if (!__wb::host_op<bool>(__wb_host_op("tcm_take"), (int64_t)bytes)) return nullptr;
     void* made = __wb_alloc(bytes);
-    __wb::run<bool>(__wb_host_op("tcm_hold"), reinterpret_cast<long>(made), (int64_t)bytes);
+    __wb::host_op<bool>(__wb_host_op("tcm_hold"), reinterpret_cast<long>(made), (int64_t)bytes);
     return made;
 }
 inline void tcm_free(void* memory) {
     if (memory == nullptr) return;
-    __wb::run<bool>(__wb_host_op("tcm_give"), reinterpret_cast<long>(memory));
+    __wb::host_op<bool>(__wb_host_op("tcm_give"), reinterpret_cast<long>(memory));
     __wb_free(memory);
 }
 
@@ -101,7 +101,7 @@ template <typename T> class Stream {
 public:
     Stream(const at::Tensor& tensor, bool writes)
         : tensor_(tensor), data_(tensor.data_ptr<T>()), count_(tensor.numel()), is_contiguous_(tensor.is_contiguous()) {
-        number_ = run<int64_t>(__wb_host_op("stream_open"), tensor, writes);
+        number_ = host_op<int64_t>(__wb_host_op("stream_open"), tensor, writes);
     }
     Stream(const Stream&) = delete;
     ~Stream() { close(); }
@@ -113,7 +113,7 @@ public:
         return data_ + (is_contiguous_ ? i : place_of(tensor_, i));
     }
     int close() {
-        if (number_ != 0) run<bool>(__wb_host_op("stream_close"), number_);
+        if (number_ != 0) host_op<bool>(__wb_host_op("stream_close"), number_);
         number_ = 0;
         return 0;
     }
@@ -129,7 +129,7 @@ template <typename T> struct WriteStream : Stream<T> {
 
 template <typename D> struct Coherence {
     static torch::CoherencyEnforcer::Policy get(const at::Tensor& x) {
-        return (torch::CoherencyEnforcer::Policy)run<int64_t>(__wb_host_op("coherence"), x);
+        return (torch::CoherencyEnforcer::Policy)host_op<int64_t>(__wb_host_op("coherence"), x);
     }
 };
 
@@ -139,6 +139,6 @@ template <typename T> using TensorReadStreamAccessor = __wb::ReadStream<T>;
 template <typename T> using TensorWriteStreamAccessor = __wb::WriteStream<T>;
 
 // The engine's cores; each runs the kernel, and writes its part of the destination.
-inline uint32_t get_cpu_id() { return (uint32_t)__wb::run<int64_t>(__wb_host_op("core")); }
-inline uint32_t get_cpu_count() { return (uint32_t)__wb::run<int64_t>(__wb_host_op("cores")); }
-inline at::Tensor get_dst_tensor() { return __wb::run<at::Tensor>(__wb_host_op("destination")); }
+inline uint32_t get_cpu_id() { return (uint32_t)__wb::host_op<int64_t>(__wb_host_op("core")); }
+inline uint32_t get_cpu_count() { return (uint32_t)__wb::host_op<int64_t>(__wb_host_op("cores")); }
+inline at::Tensor get_dst_tensor() { return __wb::host_op<at::Tensor>(__wb_host_op("destination")); }

@@ -433,7 +433,7 @@ public:
         return MemoryFormat::Contiguous;
     }
     bool is_floating_point() const { return c10::isFloatingType(scalar_type()); }
-    bool requires_grad() const { return __wb::run<bool>(__wb_host_op("requires_grad"), *this); }
+    bool requires_grad() const { return __wb::host_op<bool>(__wb_host_op("requires_grad"), *this); }
     bool is_sparse() const { return false; }
     Layout layout() const { return Layout::Strided; }
     int64_t element_size() const { return c10::elementSize(scalar_type()); }
@@ -461,7 +461,7 @@ public:
     template <typename D = void> auto tcm_accessor() const { return __wb::Tcm<D>(*this); }
     template <typename D = void> auto get_accessor_coherence_policy() const { return __wb::Coherence<D>::get(*this); }
     template <typename P> void set_accessor_coherence_policy(P policy) const {
-        __wb::run<bool>(__wb_host_op("set_coherence"), *this, (int64_t)policy);
+        __wb::host_op<bool>(__wb_host_op("set_coherence"), *this, (int64_t)policy);
     }
 
     // With the channels, which are dimension 1, last, and back.
@@ -489,9 +489,9 @@ public:
         Tensor copy = clone();
         return format == MemoryFormat::Preserve ? copy : copy.contiguous(format);
     }
-    Tensor detach() const { return __wb::run<Tensor>(__wb_host_op("detach"), *this); }
+    Tensor detach() const { return __wb::host_op<Tensor>(__wb_host_op("detach"), *this); }
     Tensor& detach_() const {
-        __wb::run<bool>(__wb_host_op("detach_"), *this);
+        __wb::host_op<bool>(__wb_host_op("detach_"), *this);
         return *(Tensor*)this;
     }
     Tensor variable_data() const { return detach(); }
@@ -735,7 +735,7 @@ public:
         return true;
     }
     Tensor& set_requires_grad(bool requires_grad) const {
-        __wb::run<bool>(__wb_host_op("set_requires_grad"), *this, requires_grad);
+        __wb::host_op<bool>(__wb_host_op("set_requires_grad"), *this, requires_grad);
         return *(Tensor*)this;
     }
     Tensor& requires_grad_(bool requires_grad = true) const { return set_requires_grad(requires_grad); }
@@ -1003,9 +1003,9 @@ enum Reduction { None = 0, Mean = 1, Sum = 2, END = 3 };
 #define __WB_GUARD(name, what, ...) \
     struct name { \
         bool before; \
-        name(__VA_ARGS__) : before(__wb::run<bool>(__wb_host_op("set_" what), what[0] == 'b')) {} \
+        name(__VA_ARGS__) : before(__wb::host_op<bool>(__wb_host_op("set_" what), what[0] == 'b')) {} \
         name(const name&) = delete; \
-        ~name() { __wb::run<bool>(__wb_host_op("set_" what), before); } \
+        ~name() { __wb::host_op<bool>(__wb_host_op("set_" what), before); } \
     };
 __WB_GUARD(NoGradGuard, "grad_mode")
 __WB_GUARD(AutoDispatchBelowADInplaceOrView, "below_autograd")
@@ -1318,11 +1318,11 @@ template <typename F> inline F wrap_pybind_function(F f) { return f; }
 template <typename F> inline F wrap_pybind_function_no_gil(F f) { return f; }
 struct InferenceMode {
     bool before;
-    explicit InferenceMode(bool on = true) : before(__wb::run<bool>(__wb_host_op("grad_mode"))) {
-        if (on) __wb::run<bool>(__wb_host_op("set_grad_mode"), false);
+    explicit InferenceMode(bool on = true) : before(__wb::host_op<bool>(__wb_host_op("grad_mode"))) {
+        if (on) __wb::host_op<bool>(__wb_host_op("set_grad_mode"), false);
     }
     InferenceMode(const InferenceMode&) = delete;
-    ~InferenceMode() { __wb::run<bool>(__wb_host_op("set_grad_mode"), before); }
+    ~InferenceMode() { __wb::host_op<bool>(__wb_host_op("set_grad_mode"), before); }
 };
 }
 
@@ -1631,9 +1631,9 @@ template <typename R, typename... A> inline R op(const char* name, const A&... a
     __wb_op(name, sizeof...(A));
     return Value<R>::get();
 }
-template <typename R, typename... A> inline R run(long host_op, const A&... args) {
+template <typename R, typename... A> inline R host_op(long number, const A&... args) {
     (Value<A>::put(args), ...);
-    __wb_run_op(host_op, sizeof...(A));
+    __wb_run_op(number, sizeof...(A));
     return Value<R>::get();
 }
 

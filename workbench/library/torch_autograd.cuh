@@ -4,12 +4,12 @@ namespace c10 {
 
 // Whether operations are recorded.
 struct GradMode {
-    static bool is_enabled() { return __wb::run<bool>(__wb_host_op("grad_mode")); }
-    static void set_enabled(bool enabled) { __wb::run<bool>(__wb_host_op("set_grad_mode"), enabled); }
+    static bool is_enabled() { return __wb::host_op<bool>(__wb_host_op("grad_mode")); }
+    static void set_enabled(bool enabled) { __wb::host_op<bool>(__wb_host_op("set_grad_mode"), enabled); }
 };
 struct AutoGradMode {
     bool before;
-    AutoGradMode(bool enabled) : before(__wb::run<bool>(__wb_host_op("set_grad_mode"), enabled)) {}
+    AutoGradMode(bool enabled) : before(__wb::host_op<bool>(__wb_host_op("set_grad_mode"), enabled)) {}
     AutoGradMode(const AutoGradMode&) = delete;
     ~AutoGradMode() { GradMode::set_enabled(before); }
 };

@@ -101,7 +101,11 @@ fn makes_gradient(function: &Function) -> bool {
         return false;
     }
     let name = plain_name(function);
-    if name == "op" || name == "__wb_back" || name == "call" && function.name.starts_with("TypedOperatorHandle") {
+    if name == "op"
+        || name == "host_op"
+        || name == "__wb_back"
+        || name == "call" && function.name.starts_with("TypedOperatorHandle")
+    {
         return function.params.iter().any(|p| p.name == "result") || name == "__wb_back";
     }
     // Code that is there already has no body at hand: its parameters tell.

@@ -78,7 +78,7 @@ impl Named for OfCall<'_> {
 
     fn take(&mut self, name: &str) -> Result<Option<i64>, Unarranged> {
         // A parameter without a name is given by position.
-        if name.is_empty() {
+        if name.is_empty() || self.keywords == 0 {
             return Ok(None);
         }
         self.python.find_text(self.keywords, name).map_err(Unarranged::Failed)
