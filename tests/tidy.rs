@@ -46,7 +46,7 @@ const LONGEST: usize = 100;
 /// The reason of a function that is one match: to split it would tear the cases apart.
 const OPERATIONS: &str = "an arm an operation";
 
-/// What stands where there is no reason.
+/// The mark of a function that has no reason to be long.
 const TO_BE_SPLIT: &str = "to be split";
 
 /// Functions of more lines than [`LONGEST`], by name, each with the lines it may have, and why it has them. None may grow.

@@ -1,4 +1,4 @@
-// What is left out beside an error was looked for in a name that is not there.
+// The name after `using namespace`, which is missing, was looked up, and the lookup panicked.
 __device__ int twice(< x) { return -x; }
 __global__ void names(int* out) {
     using namespace + 1;

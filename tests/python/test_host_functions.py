@@ -838,20 +838,6 @@ def test_extents_that_a_list_leaves_out_are_one():
         assert wb.compile(f"int f() {{ {text} return g.x * 100 + g.y * 10 + g.z; }}").f() == 841
 
 
-def test_sources_are_translation_units(tmp_path):
-    (tmp_path / "one.cpp").write_text(
-        "static int own(int x) { return x + 1; }\nnamespace { struct S { int a; }; }\nint one(int x) { return own(x) + S{1}.a; }"
-    )
-    (tmp_path / "two.cpp").write_text(
-        "static int own(int x) { return x + 100; }\nnamespace { struct S { int b, c; }; }\nint two(int x) { S s{1, 2}; return own(x) + s.c; }"
-    )
-    m = wb.load("units", [str(tmp_path / "one.cpp"), str(tmp_path / "two.cpp")])
-    assert (m.one(1), m.two(1)) == (3, 103)
-    (tmp_path / "two.cpp").write_text("int two(int x) { return undeclared; }")
-    with pytest.raises(wb.CompileError, match=r"two\.cpp"):
-        wb.load("units", [str(tmp_path / "one.cpp"), str(tmp_path / "two.cpp")])
-
-
 def test_registrations_and_operations_are_interrupted():
     code = """
         import signal, threading, time, numpy as np, workbench as wb

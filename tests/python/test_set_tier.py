@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -235,9 +236,10 @@ __global__ void odd(const int* x, int* y, int n) {
     for (int j = 0; j < n; j++) if (x[j * 64 + threadIdx.x] > s) s += 3 * s / x[j]; else s--;
     y[threadIdx.x] = s;
 }"""
+    # Other processors have no registers that are wider than the code generator's.
+    if "avx512" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("only processors with AVX-512 have code for wider registers")
     even, odd = (rows(getattr(wb.compile(text), name).tier_report(64))["lanes"]["notes"] for name in ("sum", "odd"))
-    if not even:
-        pytest.skip("only processors with AVX-512 have registers that are wider than the code generator's")
     assert even[0].startswith("in the widest registers: 1 ")
     assert any(note.startswith("a loop ") for note in odd[1:])
 

@@ -251,3 +251,17 @@ def test_initialisers_of_two_files_run_in_the_order_of_the_files():
     second = "extern int order;\nint next(int);\nstatic int b = next(2);\nint c = next(3);\nint64_t found() { return order; }\n"
     m = wb.load_inline("files", [first, "#include <torch/extension.h>\n" + second], functions=["found"])
     assert m.found() == 123
+
+
+def test_sources_are_translation_units(tmp_path):
+    (tmp_path / "one.cpp").write_text(
+        "static int own(int x) { return x + 1; }\nnamespace { struct S { int a; }; }\nint one(int x) { return own(x) + S{1}.a; }"
+    )
+    (tmp_path / "two.cpp").write_text(
+        "static int own(int x) { return x + 100; }\nnamespace { struct S { int b, c; }; }\nint two(int x) { S s{1, 2}; return own(x) + s.c; }"
+    )
+    m = wb.load("units", [str(tmp_path / "one.cpp"), str(tmp_path / "two.cpp")])
+    assert (m.one(1), m.two(1)) == (3, 103)
+    (tmp_path / "two.cpp").write_text("int two(int x) { return undeclared; }")
+    with pytest.raises(wb.CompileError, match=r"two\.cpp"):
+        wb.load("units", [str(tmp_path / "one.cpp"), str(tmp_path / "two.cpp")])

@@ -134,12 +134,12 @@ fn lanes(compiled: &CompiledModule, wide: &Wide, func: FuncId, block: Dim3) -> (
     };
     let mut notes = Vec::new();
     if loops > 0 || !left.is_empty() {
-        notes.push(format!("in the widest registers: {loops} loops and stretches of {}", loops + left.len()));
+        notes.push(format!("in the widest registers: {loops} of {} loops and stretches", loops + left.len()));
     }
     notes.extend(counted(&left));
     let steered = wide.count_steered(func, block);
     if steered > 0 {
-        notes.push(format!("made as well for what scalars were in {steered} kinds of launches"));
+        notes.push(format!("also made for the values that scalars had in {steered} kinds of launches"));
     }
     let state = if wide.is_by_compiler() && wide.is_wanted_now() {
         TierState::Never("it was compiled for wide code (`set_tier`)".to_owned())

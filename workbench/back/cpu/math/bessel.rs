@@ -2,7 +2,7 @@
 //!
 //! Below 8, where CUDA's bounds are in ULP, the functions of order 0 and 1 are Taylor series about tabulated points, their zeros
 //! among them, so that results near a zero keep all their digits. Beyond, where the bounds are absolute, `libm`'s functions do.
-//! Where Hankel's asymptotic series reaches the last bit of a `double`, that is used: it reduces a large argument once, not
+//! Hankel's asymptotic series is used where it reaches the last bit of a `double`: it reduces a large argument once, not
 //! three times.
 
 use std::f64::consts::{FRAC_2_PI, PI};

@@ -297,7 +297,7 @@ impl Launch<'_> {
         self.hand_in(&mut ctx);
     }
 
-    /// What generated code finds all else by, before its first block.
+    /// The context by which generated code finds everything else, before its first block.
     #[inline]
     fn context(
         &self,

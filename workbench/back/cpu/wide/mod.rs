@@ -229,23 +229,23 @@ impl Wide {
         }
     }
 
-    /// Whether a C compiler makes the code, in the end.
+    /// True if a C compiler makes the code in the end.
     pub fn is_by_compiler(&self) -> bool {
         self.maker == Maker::Compiler
     }
 
-    /// How many kinds of code for blocks of a shape know the values of scalars that steer the kernel.
+    /// The number of kinds of code, for blocks of a shape, that know the values of the scalars that steer the kernel.
     pub fn count_steered(&self, func: FuncId, block: Dim3) -> usize {
         let is_made = |state: &State| matches!(state, State::Ready(_) | State::Meanwhile(..));
         let Ok(states) = self.states.try_lock() else { return 0 };
         count(&states, |c, state| c.func == func && c.block == block && !c.fixed.is_empty() && is_made(state))
     }
 
-    /// Makes lanes for blocks of a shape, to tell how many loops and stretches of them run in the processor's widest registers, and why
-    /// others do not.
+    /// The number of loops and stretches, in lanes made for blocks of a shape, that run in the processor's widest registers, and the
+    /// reasons why others do not. The lanes are thrown away.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The reason that there are no lanes.
     pub fn try_lanes(
         &self,
         globals: &Globals,
