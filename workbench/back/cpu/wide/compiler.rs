@@ -1,5 +1,5 @@
-//! The machine's own C compiler: found once, asked in the background. Where there is none, Zig's, which is Clang with all that it needs in
-//! one folder: `pip install ziglang` brings it in seconds and without rights.
+//! The machine's own C compiler: found once, used in the background. A machine without one can use Zig's, which is Clang with all that it
+//! needs in one folder: `pip install ziglang` installs it in seconds and needs no rights.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,7 +13,7 @@ use super::running::{self, DEADLINE, Ended};
 use crate::back::Interrupt;
 use crate::once::Once;
 
-/// One rounding an operation, wrapping integers, memory that has no types: what the IR says. The vectors are ours, so the compiler need
+/// One rounding per operation, wrapping integers, memory without types: the semantics of the IR. The vectors are ours, so the compiler need
 /// not look for any.
 const FLAGS: &[&str] = &[
     "-O2",
@@ -35,7 +35,7 @@ const NAMES: &[&str] = &["cc", "gcc", "clang", "zig"];
 /// Zig's compiler in its wheel.
 const IN_WHEEL: &str = "ziglang/zig";
 
-/// What generated code calls, if anything, is in the process already; without libraries to link Zig makes none.
+/// Functions that generated code calls, if any, are in the process already; without libraries to link, Zig makes none.
 const ZIG_FLAGS: &[&str] = &["-nostdlib"];
 
 /// Folders of Python packages, among which Zig's may be.
@@ -50,7 +50,7 @@ pub fn add_packages(folders: impl IntoIterator<Item = PathBuf>) {
 #[derive(Debug)]
 pub struct Compiler {
     program: PathBuf,
-    /// What comes before all other arguments.
+    /// The arguments before all others.
     leading: Vec<OsString>,
     is_zig: bool,
 }
@@ -74,7 +74,7 @@ pub enum Vectors {
     Avx2,
 }
 
-/// Whether this machine has what generated C is written in; a sentence where it has not.
+/// The compiler and the vector registers that generated C needs, or a sentence that says which is missing.
 pub fn available() -> Result<&'static Compiler, &'static str> {
     static FOUND: Once<Result<Compiler, String>> = Once::new(find);
     FOUND.as_ref().map_err(String::as_str)
@@ -120,7 +120,7 @@ fn find() -> Result<Compiler, String> {
     };
     if let Some(named) = std::env::var_os("WORKBENCH_CC").filter(|named| !named.is_empty()) {
         let whole = in_path(Path::new(&named)).map(|program| Compiler::new(program, Vec::new()));
-        // Or a program with its first arguments: `zig cc`.
+        // The variable may also name a program with its first arguments: `zig cc`.
         let in_words = || {
             let mut words = named.to_str()?.split_whitespace();
             let program = in_path(Path::new(words.next()?))?;
@@ -142,19 +142,19 @@ fn find() -> Result<Compiler, String> {
     Err("wide code is compiled on Unix only".to_owned())
 }
 
-/// Why there is no library.
+/// The reason why there is no library.
 #[derive(Debug)]
 pub enum Failed {
-    /// The user wants the launch that waits for it to stop.
+    /// The user wants to stop the launch that waits for it.
     Interrupted,
-    /// One sentence.
+    /// Another reason, as a sentence.
     Because(String),
 }
 
-/// Compiles a text and loads what came of it.
+/// Compiles a text and loads the library.
 ///
 /// # Errors
-/// What the compiler or the loader said.
+/// The output of the compiler or the loader.
 pub fn load(compiler: &Compiler, text: &str, interrupt: Option<&dyn Interrupt>) -> Result<Library, Failed> {
     let because = |e: std::io::Error| Failed::Because(format!("no folder for generated code: {e}"));
     let folder = running::Folder::new().map_err(because)?;
@@ -171,13 +171,13 @@ fn compile(
     let dir = folder.path();
     let [source, library, said] = ["kernel.c", "kernel.so", "said"].map(|name| dir.join(name));
     let written = std::fs::write(&source, text).and_then(|()| File::create(&said));
-    // A file, for a pipe would be waited for as long as anybody whom the compiler started holds it.
+    // A file is used, because a pipe would stay open as long as any process that the compiler started holds it.
     let errors = written.map_err(|e| because(format!("no file for generated code: {e}")))?;
     let mut command = Command::new(&compiler.program);
     command.args(&compiler.leading).args(FLAGS);
     if compiler.is_zig {
         command.args(ZIG_FLAGS);
-        // It keeps what it made; here that goes with the folder.
+        // Zig keeps a cache; here it is removed with the folder.
         for cache in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"] {
             command.env(cache, dir);
         }
@@ -206,7 +206,7 @@ fn compile(
         .map_err(|e| because(format!("what the C compiler {name} made did not load: {}", explained(&e))))
 }
 
-/// What the loader says of an error.
+/// The loader's own text of an error.
 pub fn explained(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

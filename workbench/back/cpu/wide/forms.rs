@@ -1,9 +1,9 @@
-//! How each value of a kernel looks to 16 neighbouring threads, once the block's extents are known.
+//! Forms of values: the shape that each value of a kernel has across 16 neighbouring threads, once the block's extents are known.
 //!
-//! A *chunk* is 16 threads of consecutive linear index, a *group* a few chunks that run in step. [`Form`] says what of a value has to be
-//! computed: one number for the group, one a chunk, the first of a line (of the whole group's or of a chunk's), or 16. As in
-//! [`crate::pass::uniformity`], a local also depends on who sets it: under control that the group does not share it is lanes. Lanes that
-//! left by `return` never read a local again.
+//! A *chunk* is 16 threads of consecutive linear index, a *group* a few chunks that run in step. [`Form`] says what has to be computed for
+//! a value: one number for the group, one per chunk, the first of a line (of the whole group or of a chunk), or 16 numbers. As in
+//! [`crate::pass::uniformity`], the form of a local also depends on the control around its assignments: where the group does not share that
+//! control, the local is lanes. Lanes that left by `return` never read a local again.
 
 use std::collections::HashSet;
 
@@ -20,32 +20,33 @@ pub const LANES: u32 = 16;
 /// Rounds of the fixpoint over locals before they are all taken to be lanes.
 const MAX_ROUNDS: usize = 12;
 
-/// Most numbers that a line's being one may rest on.
+/// Most conditions that the form of one line may depend on (`Forms::rests`).
 const MAX_RESTS: usize = 3;
 
-/// How many operations a number is followed through to see how large it can be.
+/// Most operations that are followed to bound a number.
 pub const FOLLOWED: u32 = 8;
 
-/// Below this numbers of 32 bits do not wrap around from one thread of a block to another.
+/// The bound below which numbers of 32 bits do not wrap around from one thread of a block to another.
 pub const SMALL: u64 = 1 << 30;
 
-/// What a value is to a group of threads.
+/// The shape of a value across a group of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The same for all.
+    /// The same number for all threads.
     Group,
-    /// The same for the threads of a chunk.
+    /// The same number for the threads of a chunk.
     Chunk,
-    /// Grows by so much from thread to thread of the group, modulo two to the width: integers, and offsets of pointers in bytes.
+    /// A number that grows by so much from thread to thread of the group, modulo two to the width: integers, and offsets of pointers in
+    /// bytes.
     Row(i64),
-    /// As a row, of the threads of a chunk.
+    /// A row of the threads of one chunk.
     Line(i64),
-    /// Anything.
+    /// Any numbers.
     Lanes,
 }
 
 impl Form {
-    /// Whether a chunk has one number.
+    /// True if a chunk has one number.
     pub fn is_one(self) -> bool {
         matches!(self, Form::Group | Form::Chunk)
     }
@@ -58,7 +59,7 @@ impl Form {
         }
     }
 
-    /// Whether the threads of a chunk are a line that is not one number: by how much from one to the next.
+    /// The difference from one thread to the next, if the threads of a chunk are a line that is not one number.
     pub fn slope(self) -> Option<i64> {
         match self {
             Form::Row(step) | Form::Line(step) => Some(step),
@@ -66,12 +67,12 @@ impl Form {
         }
     }
 
-    /// Whether a group has one number that says what all its threads have.
+    /// True if one number of the group determines the numbers of all its threads.
     pub fn is_whole(self) -> bool {
         matches!(self, Form::Group | Form::Row(_))
     }
 
-    /// A line of that step, made of both; without a step what both are.
+    /// A line with that step, computed from both; with step 0 the form of both together.
     fn line(step: i64, a: Form, b: Form) -> Form {
         match step {
             0 => a.with(b),
@@ -80,7 +81,7 @@ impl Form {
         }
     }
 
-    /// Of a value made of both.
+    /// The form of a value that is computed from both.
     fn with(self, other: Form) -> Form {
         match (self, other) {
             (Form::Group, Form::Group) => Form::Group,
@@ -89,7 +90,7 @@ impl Form {
         }
     }
 
-    /// Of a value that is one or the other.
+    /// The form of a value that is one or the other.
     fn join(self, other: Form) -> Form {
         match (self, other) {
             _ if self == other => self,
@@ -99,13 +100,13 @@ impl Form {
     }
 }
 
-/// A block's extents, as they bear on chunks.
+/// A block's extents and their relation to chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
     pub block: Dim3,
     /// Most chunks of a group.
     pub chunks: u32,
-    /// Whether groups run along rows of blocks that are neighbours in x.
+    /// True if groups run along rows of blocks that are neighbours in x.
     pub spans: bool,
 }
 
@@ -120,7 +121,7 @@ impl Geometry {
         let even = |n: u32| n.is_multiple_of(LANES);
         let whole = |n: u32| n.is_multiple_of(LANES * self.chunks);
         match dim {
-            // Asked of places alone, which are rows.
+            // Only places are computed from these indices then, and places are rows.
             _ if self.spans => Form::Group,
             0 if x == 1 => Form::Group,
             0 if whole(x) || y * z == 1 => Form::Row(1),
@@ -134,60 +135,61 @@ impl Geometry {
     }
 }
 
-/// What is known of a function's values.
+/// The facts about a function's values.
 pub struct Forms<'f> {
     func: &'f Function,
     geometry: Geometry,
     split: Option<&'f SplitPlan>,
-    /// Of blocks that are one long row the values that are a thread's place in it.
+    /// The values that are a thread's place in the long row, for blocks that form one.
     places: Option<&'f HashSet<Value>>,
-    /// For each value.
+    /// The form of each value.
     pub values: Vec<Form>,
-    /// For each local.
+    /// The form of each local.
     pub locals: Vec<Form>,
-    /// For each value the op that defines it.
+    /// The op that defines each value.
     pub ops: Vec<Option<&'f Op>>,
-    /// For each pointer where it points.
+    /// The memory that each pointer points to.
     pub roots: Vec<Root>,
-    /// For each value the widenings whose operands must not wrap within a chunk for it to be a line, or within the group for it to be a row.
+    /// The widenings that each value's form depends on: their operands must not wrap within a chunk for it to be a line, or within the
+    /// group for it to be a row.
     pub rests: Vec<Vec<Value>>,
     /// Constructs that lanes leave at different times.
     pub divergent: Vec<bool>,
     local_roots: &'f [Root],
     known: Vec<bool>,
-    /// For each local where it lives.
+    /// The places where locals are mentioned, and the loops with an exit.
     survey: &'f Survey,
-    /// Loops that all lanes are taken to go round together.
+    /// Loops whose rounds all lanes are assumed to do together.
     pub rounds: HashSet<Label>,
-    /// For each block around, the outermost first, whether some of the lanes that are in the one before may not be in it.
+    /// The blocks around, the outermost first: `Yes` where some of the lanes of the enclosing block may be absent.
     varies: Vec<Varies>,
-    /// Labels of the constructs around, with how many blocks down their bodies are.
+    /// Labels of the constructs around, each with the depth of its body in blocks.
     enclosing: Vec<(Label, usize)>,
     changed: bool,
 }
 
-/// Whether all lanes of the block around are in a block.
+/// The presence of lanes in a block: `No` if all lanes of the enclosing block are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Varies {
     No,
     Yes,
-    /// In the rounds of this loop that all do.
+    /// All lanes are present in the rounds of this loop that all of them do.
     Later(Label),
 }
 
-/// Where a local is mentioned, by the places of statements in the text.
+/// The mentions of a local, by the places of statements in the text.
 #[derive(Debug, Default)]
 pub struct Life {
     /// The blocks around all mentions, the outermost first.
     around: Vec<u32>,
-    /// The blocks around the first one, which sets the local.
+    /// The blocks around the first mention, if it sets the local.
     first: Option<Vec<u32>>,
     mentions: Vec<u32>,
 }
 
 impl Life {
-    /// How many blocks down the innermost one is that holds it: whatever happens to lanes outside of that is nothing to it. It has to begin
-    /// there by being set, or a lane may find what an earlier visit left it.
+    /// The depth of the innermost block that holds the local: lanes that diverge outside of that block do not affect it. Its first mention
+    /// there has to set it, or a lane may find the value of an earlier visit.
     fn home(&self) -> usize {
         if self.first.as_ref() == Some(&self.around) { self.around.len() } else { 1 }
     }
@@ -197,13 +199,13 @@ impl Life {
 #[derive(Debug)]
 struct Candidate {
     label: Label,
-    /// The first and the last place in it.
+    /// The first and the last place in the loop.
     places: (u32, u32),
-    /// How many blocks down the body of the innermost loop around it is.
+    /// The depth of the body of the innermost loop around.
     outer: usize,
 }
 
-/// What a walk over a function finds.
+/// The result of a walk over a function.
 #[derive(Debug, Default)]
 pub struct Survey {
     lives: Vec<Life>,
@@ -219,7 +221,7 @@ impl Survey {
         survey
     }
 
-    /// Whether there are loops that lanes leave by their first `if`.
+    /// True if there are loops that lanes leave by their first `if`.
     pub fn has_exits(&self) -> bool {
         !self.candidates.is_empty()
     }
@@ -258,7 +260,7 @@ impl Survey {
         path.pop();
     }
 
-    /// Whether nobody asks for a local after a loop: until it is set anew, if ever.
+    /// True if a local is not read after a loop before it is set anew.
     fn is_private(&self, l: Local, label: Label) -> bool {
         let Some(candidate) = self.candidates.iter().find(|c| c.label == label) else { return false };
         let (life, (_, end)) = (&self.lives[l.index()], candidate.places);
@@ -266,8 +268,8 @@ impl Survey {
     }
 }
 
-/// For a loop that lanes leave by its first `if` alone, which may follow nothing but computations: where in the body that is, its condition,
-/// and what that is for those who stay.
+/// The only exit of a loop: its first `if`, which nothing but computations may precede. Gives its place in the body, its condition, and the
+/// value of the condition for lanes that stay.
 pub fn first_exit(stmt: &Stmt) -> Option<(usize, Value, bool)> {
     let Stmt::Loop { label, body, step } = stmt else { return None };
     let at = body.stmts.iter().position(|s| !matches!(s, Stmt::Let(..)))?;
@@ -283,7 +285,7 @@ pub fn first_exit(stmt: &Stmt) -> Option<(usize, Value, bool)> {
     (!others).then_some((at, *cond, stays))
 }
 
-/// Whether a statement of a loop may leave it.
+/// True if a statement of a loop may leave it.
 fn escapes(stmt: &Stmt, label: Label, inside: &mut Vec<Label>) -> bool {
     match stmt {
         Stmt::Return(_) => true,
@@ -305,7 +307,7 @@ fn escapes(stmt: &Stmt, label: Label, inside: &mut Vec<Label>) -> bool {
 }
 
 impl<'f> Forms<'f> {
-    /// Looks at a kernel twice: as all lanes of a group see it that go round its loops together for as long as they can, and as it is.
+    /// Analyses a kernel twice: as if all lanes of a group went round its loops together as long as they can, and as it is.
     ///
     /// # Errors
     /// Pointers that this tier does not follow.
@@ -322,7 +324,7 @@ impl<'f> Forms<'f> {
         let mut rounds: HashSet<Label> = survey.candidates.iter().filter(divergent).map(|c| c.label).collect();
         loop {
             let together = solve(rounds.clone())?;
-            // Lanes leave at different times after all, or each by a number of its own.
+            // Loops that lanes leave at different times after all, or whose exit condition differs from lane to lane, are removed.
             let mut good = rounds.clone();
             func.body.for_each_stmt(&mut |stmt| {
                 if let Stmt::Loop { label, .. } = stmt
@@ -339,7 +341,7 @@ impl<'f> Forms<'f> {
         }
     }
 
-    /// Whether neighbours mostly agree on a condition.
+    /// True if neighbours mostly agree on a condition.
     pub fn is_coherent(&self, cond: Value) -> bool {
         match self.ops[cond.index()] {
             _ if self.form(cond).is_one() => true,
@@ -350,7 +352,7 @@ impl<'f> Forms<'f> {
         }
     }
 
-    /// Looks at a kernel.
+    /// Analyses a kernel.
     ///
     /// # Errors
     /// Pointers that this tier does not follow.
@@ -403,7 +405,7 @@ impl<'f> Forms<'f> {
         Ok(forms)
     }
 
-    /// The integer a value is, where it is a constant.
+    /// The value of an integer constant.
     pub fn constant(&self, v: Value) -> Option<i64> {
         match self.ops[v.index()] {
             Some(Op::Const(Const::Int(_, n))) => Some(*n),
@@ -434,7 +436,7 @@ impl<'f> Forms<'f> {
             Op::Builtin(_) => Some(1 << 31),
             Op::Convert(_, a) if self.func.ty(*a).scalar().is_some_and(|s| !s.is_float()) => {
                 let n = of(a);
-                // A conversion to a narrower type, or of a negative number to an unsigned one, may give any.
+                // A conversion to a narrower type, or of a negative number to an unsigned one, may give any number.
                 (n < by_type || by_type == u64::MAX).then_some(n).filter(|n| self.keeps_value(v, *a, *n))
             }
             Op::Binary(BinaryOp::Add, a, b) => of(a).checked_add(of(b)),
@@ -462,12 +464,12 @@ impl<'f> Forms<'f> {
         let (Some(to), Some(from)) = (self.func.ty(v).scalar(), self.func.ty(a).scalar()) else { return false };
         match to.bits() > from.bits() {
             true => to.is_signed() || !from.is_signed(),
-            // A small number is the same one in both.
+            // A small number is the same in both types.
             false => !from.is_signed() && n < 1 << (to.bits() - 1),
         }
     }
 
-    /// `varies`: whether some of the lanes that are around it may not be in it.
+    /// Visits a block. `varies`: `Yes` if some of the lanes around it may be absent.
     fn block(&mut self, block: &'f Block, varies: Varies) {
         self.varies.push(varies);
         for stmt in &block.stmts {
@@ -476,12 +478,12 @@ impl<'f> Forms<'f> {
         self.varies.pop();
     }
 
-    /// Whether some of the lanes that are so many blocks down may not be here.
+    /// True if some of the lanes of the block at that depth may be absent here.
     fn apart(&self, depth: usize) -> bool {
         self.varies.iter().skip(depth).any(|varies| *varies == Varies::Yes)
     }
 
-    /// Whether a local that is set here may be set for some of its lanes only.
+    /// True if a local that is set here may be set for only some of its lanes.
     fn is_set_apart(&self, l: Local) -> bool {
         self.varies.iter().skip(self.survey.lives[l.index()].home()).any(|varies| match varies {
             Varies::No => false,
@@ -530,7 +532,7 @@ impl<'f> Forms<'f> {
             Stmt::Break(label) | Stmt::Continue(label) => {
                 for i in (0..self.enclosing.len()).rev() {
                     let (around, depth) = self.enclosing[i];
-                    // The exit of a loop whose rounds all do is no matter of theirs.
+                    // The exit of a loop that all lanes leave together does not affect its rounds.
                     let is_exit = around == *label && self.rounds.contains(label) && matches!(stmt, Stmt::Break(_));
                     if self.apart(depth) && !(is_exit && self.varies.len() == depth + 1) {
                         self.changed |= !std::mem::replace(&mut self.divergent[around.index()], true);
@@ -542,7 +544,7 @@ impl<'f> Forms<'f> {
             }
             other => {
                 if let Some(v) = other.result() {
-                    // Of all that gives one, only the collectives of a block give one for all.
+                    // Among statements with a result, only collectives of a block give one number for all.
                     let shared = matches!(other, Stmt::Collective { op, .. } if op.is_block());
                     self.values[v.index()] = if shared { Form::Group } else { Form::Lanes };
                 }
@@ -611,7 +613,7 @@ impl<'f> Forms<'f> {
                 match step {
                     Some(step) if step.unsigned_abs() < 1 << 31 => match Form::line(step, fa, fb) {
                         form @ (Form::Row(_) | Form::Line(_)) => (form, self.rest_on(*a, *b)),
-                        // Of lines that cancel out nothing is left but what they rest on.
+                        // Lines that cancel out leave nothing but the conditions that they depend on.
                         _ if sa != 0 || sb != 0 => plain(Form::Lanes),
                         form => plain(form),
                     },

@@ -1,14 +1,14 @@
 //! The wide tier: kernels that turn out to be hot, as C with vectors as wide as the machine's, made by the machine's own C compiler in
 //! the background.
 //!
-//! Why C: of compute-bound kernels 128-bit code does a third of what the machine can, and the code generator has no wider vectors. A C
-//! compiler hands out registers and picks instructions for 512 bits as well as anybody, in a few tenths of a second that nobody waits for.
-//! We do not ask it to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`] decides what of
-//! a value has to be computed once, once for 16 threads, or for each). Until it is done, and without one, [`own`] makes code of the
-//! same text; where a kernel has something this tier has no words for, the code of the other tiers stays.
+//! C is used because 128-bit code reaches a third of what the machine can do on compute-bound kernels, and the code generator has no wider
+//! vectors. A C compiler allocates registers and selects instructions for 512 bits as well as any, in a few tenths of a second during which
+//! no launch waits. It is not asked to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`]
+//! decides whether a value is computed once, once for 16 threads, or for each thread). Until its code is ready, and on a machine without
+//! one, [`own`] makes code of the same text; a kernel with a construct that this tier does not support keeps the code of the other tiers.
 //!
-//! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: the lower threads
-//! might fault later, and of a block's faults that of the lowest thread is told, so they run on to the end of the region.
+//! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: lower threads
+//! might fault later, and the fault of a block's lowest thread is the one reported, so they run on to the end of the region.
 
 pub mod compiler;
 mod forms;
@@ -45,15 +45,15 @@ use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass::{fold, independent, regions};
 
-/// Whether this machine can make wide code.
+/// True if this machine can make wide code; else the error says what is missing.
 ///
 /// # Errors
-/// What is missing, as a sentence.
+/// A sentence that says what is missing.
 pub fn available() -> std::result::Result<(), &'static str> {
     compiler::available().map(|_| ())
 }
 
-/// Why a kernel has no wide code: what it has that this tier has no words for.
+/// The reason why a kernel has no wide code: a construct that this tier does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unsupported(pub &'static str);
 
@@ -62,13 +62,13 @@ type Result<T> = std::result::Result<T, Unsupported>;
 /// A text that would keep a compiler busy for longer than it is worth.
 const TOO_LONG: Unsupported = Unsupported("a text too long for a compiler");
 
-/// How deep loops may lie in one another that are written out.
+/// Deepest nesting of loops that are unrolled.
 const MAX_NESTED: usize = 3;
 
-/// How long launches of a kernel have to have taken, all together, before it is worth a compiler's time.
+/// The total time of launches after which a kernel is worth a compiler's time.
 pub const HOT: Duration = Duration::from_millis(15);
 
-/// The shortest launch that counts: of shorter ones most is not the kernel.
+/// The shortest launch that counts: most of a shorter one is not the kernel.
 const WORTH_NOTING: Duration = Duration::from_micros(10);
 
 /// Most shapes of blocks that one kernel gets wide code for.
@@ -77,10 +77,10 @@ const MAX_SHAPES: usize = 8;
 /// Most values of steering scalars that a kernel gets code of its own for, for blocks of one shape.
 const MAX_FIXED: usize = 2;
 
-/// Of how many such values it is noted how long launches take.
+/// Most such values for which the time of launches is recorded.
 const MAX_WATCHED: usize = 8;
 
-/// What code is for: a kernel, the shape of its blocks, and what scalars steer it where it knows them.
+/// The purpose of a piece of code: a kernel, the shape of its blocks, and the values of the steering scalars if the code knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Case {
     func: FuncId,
@@ -89,7 +89,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The same with scalars that nothing is known of.
+    /// The same case without known scalars.
     fn any(&self) -> Case {
         Case { fixed: Fixed::new(), ..self.clone() }
     }
@@ -97,46 +97,46 @@ impl Case {
 
 type States = HashMap<Case, State>;
 
-/// Who makes the code.
+/// The compiler that makes the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Maker {
     /// The machine's C compiler, with vectors as wide as the machine's.
     Compiler,
-    /// We.
+    /// Our own compiler.
     Own,
 }
 
-/// What has become of a kernel's wide code.
+/// The state of a kernel's wide code.
 enum State {
-    /// Its launches have taken so long.
+    /// The total time of launches so far.
     Cold(Duration),
-    /// It is being made, in the process of that number.
+    /// The code is being made, in the process of that number.
     Queued(u32),
-    /// Likewise, and what our own compiler has made of it is there.
+    /// The code is being made likewise, and our own compiler's code is ready.
     Meanwhile(u32, Arc<WideCode>),
     Ready(Arc<WideCode>),
-    /// There is none, and why.
+    /// There is no code, for this reason.
     None(String),
 }
 
 /// The wide code of a program.
 pub struct Wide {
     module: Module,
-    /// Whether launches wait for it.
+    /// True if launches wait for the code.
     now: bool,
     maker: Maker,
-    /// Where the functions are that the code calls, by their numbers in [`host_fn`](super::abi::host_fn).
+    /// The addresses of the functions that the code calls, by their numbers in [`host_fn`](super::abi::host_fn).
     addresses: &'static [usize],
-    /// Whether there is any code, so that most launches need not look.
+    /// True once there is any code, so that most launches need not look.
     any: AtomicBool,
     /// The scalars that steer each kernel, by its number.
     steers: Vec<Vec<Steer>>,
-    /// Never waited for: whoever finds it locked does without, also in the child of a process that forked meanwhile.
+    /// A lock that no launch waits for: a launch that finds it taken does without, also in the child of a process that forked meanwhile.
     states: Mutex<States>,
 }
 
 impl Wide {
-    /// Of a program; nothing is made yet. None where no kernel will ever have any.
+    /// The wide code of a program; nothing is made yet. None where no kernel will ever have any.
     pub fn of(module: &Module, tier: Tier, addresses: &'static [usize]) -> Option<Self> {
         let maker = match tier {
             Tier::Wide => Maker::Compiler,
@@ -145,7 +145,7 @@ impl Wide {
             Tier::Auto | Tier::Lanes | Tier::Good | Tier::Soon | Tier::Fibers => return None,
         };
         module.kernels().next()?;
-        // Kernels alone, and of data what it is rather than its bytes.
+        // The copy has kernels alone, and the descriptions of data without the bytes.
         let function = |f: &Function| match f.kind {
             FuncKind::Kernel => f.clone(),
             kind => Function::new("", kind, f.span),
@@ -162,7 +162,7 @@ impl Wide {
         Some(Wide { module, now, maker, addresses, steers, any: AtomicBool::new(false), states: Mutex::default() })
     }
 
-    /// Whether launches wait for their wide code.
+    /// True if launches wait for their wide code.
     pub fn is_wanted_now(&self) -> bool {
         self.now
     }
@@ -170,13 +170,13 @@ impl Wide {
     /// The C of a kernel for blocks of a shape.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
         let case = Case { func, block, fixed: Fixed::new() };
         self.printed(globals, &case, self.maker).map(|(printed, _)| printed.text)
     }
 
-    /// What a launch's code is for.
+    /// The case of a launch.
     fn case(&self, states: &States, func: FuncId, block: Dim3, args: &[u64]) -> Case {
         let steers = self.steers.get(func.index()).map_or(&[][..], Vec::as_slice);
         let case = Case { func, block, fixed: steering::fixed(steers, args) };
@@ -186,10 +186,10 @@ impl Wide {
         let is_like = |c: &Case| c.func == func && c.block == block && !c.fixed.is_empty();
         let is_begun = |state: &State| !matches!(state, State::Cold(_));
         match states.get(&case) {
-            // What had too many words for it may do as it is.
+            // A case that this tier does not support may run as the general one.
             Some(State::None(_)) => case.any(),
             Some(state) if is_begun(state) => case,
-            // The first that turn out to be hot.
+            // Only the first cases that turn out to be hot get code.
             _ if count(states, |c, state| is_like(c) && is_begun(state)) >= MAX_FIXED => case.any(),
             Some(_) => case,
             None if count(states, |c, _| is_like(c)) >= MAX_WATCHED => case.any(),
@@ -197,7 +197,7 @@ impl Wide {
         }
     }
 
-    /// The code for a launch, where it is there, and whether better code may come: what knows its scalars, or a C compiler's.
+    /// The code for a launch, if any, and true if better code may come: code that knows its scalars, or a C compiler's.
     pub fn code(&self, func: FuncId, block: Dim3, args: &[u64]) -> Option<(Arc<WideCode>, bool)> {
         if !self.any.load(Ordering::Acquire) {
             return None;
@@ -206,14 +206,14 @@ impl Wide {
         let case = self.case(&states, func, block, args);
         match (states.get(&case), states.get(&case.any())) {
             (Some(State::Ready(code)), _) => Some((code.clone(), false)),
-            // Wide code that knows nothing of the scalars before lanes that do.
+            // General wide code comes before lanes that know the scalars.
             (_, Some(State::Ready(code))) => Some((code.clone(), true)),
             (Some(State::Meanwhile(_, code)), _) | (_, Some(State::Meanwhile(_, code))) => Some((code.clone(), true)),
             _ => None,
         }
     }
 
-    /// Why there is no code for blocks of a shape, where that is known.
+    /// The reason why there is no code for blocks of a shape, if known.
     pub fn reason(&self, func: FuncId, block: Dim3) -> Option<String> {
         match self.states.try_lock().ok()?.get(&Case { func, block, fixed: Fixed::new() }) {
             Some(State::None(why)) => Some(why.clone()),
@@ -267,7 +267,7 @@ impl Wide {
         self.module.functions.get(func.index()).is_some_and(|f| f.kind == FuncKind::Kernel)
     }
 
-    /// Notes how long a launch has taken; what code should now be made, by whoever asks.
+    /// Notes the time that a launch has taken. Returns the case whose code the caller should have made now, if any.
     pub fn hot(&self, func: FuncId, block: Dim3, args: &[u64], took: Duration) -> Option<Case> {
         if took < WORTH_NOTING || !self.is_kernel(func) {
             return None;
@@ -305,7 +305,7 @@ impl Wide {
     /// Makes the code that a launch would run now, unless it is there.
     ///
     /// # Errors
-    /// What it is for, when interrupted.
+    /// The interrupted case.
     pub fn make_for(
         &self,
         globals: &Globals,
@@ -313,7 +313,7 @@ impl Wide {
         args: &[u64],
         interrupt: &dyn Interrupt,
     ) -> std::result::Result<(), Case> {
-        // Where there is none for its scalars, that for any.
+        // The second round makes general code if there is none for these scalars.
         for _ in 0..2 {
             let Ok(states) = self.states.try_lock() else { return Ok(()) };
             let case = self.case(&states, func, block, args);
@@ -325,7 +325,7 @@ impl Wide {
         Ok(())
     }
 
-    /// Notes that code is to be made in the background; whether it was not to be before.
+    /// Notes that code is to be made in the background; true if that is new.
     pub fn leave(&self, case: &Case) -> bool {
         let Ok(mut states) = self.states.try_lock() else { return false };
         let process = std::process::id();
@@ -340,7 +340,7 @@ impl Wide {
         is_left
     }
 
-    /// What code is to be made in the background of this process.
+    /// The cases whose code is to be made in the background of this process.
     pub fn left(&self) -> Vec<Case> {
         let Ok(states) = self.states.try_lock() else { return Vec::new() };
         let process = std::process::id();
@@ -358,7 +358,7 @@ impl Wide {
         {
             return true;
         }
-        // A C compiler takes some tenths of a second, ours a tenth of that; where nobody waits for either, its code runs until then.
+        // A C compiler takes some tenths of a second, ours a tenth of that; if no launch waits, code of ours runs until then.
         let mut first = None;
         if self.maker == Maker::Compiler
             && !self.now
@@ -407,7 +407,7 @@ impl Wide {
             Maker::Own => None,
         };
         let (printed, keeps) = self.printed(globals, case, maker).map_err(Failed::Because)?;
-        // What a C compiler's frames take is not told: what is in the text and as much as anything else may.
+        // A C compiler does not tell the size of its frames: the estimate is the variables of the text plus twice the usual margin.
         let mut stack_need = 2 * stack::MARGIN + printed.slots;
         let mut loops = None;
         let (entry, memory) = match compiler {
@@ -474,7 +474,7 @@ fn printed(
         fold::run(&mut function);
     }
     let (mut unrolled, mut any) = (function.clone(), false);
-    // A loop in what was a loop.
+    // Each round unrolls loops that lay in loops unrolled before.
     for _ in 0..MAX_NESTED {
         if !unroll::unroll(&mut unrolled, block, !fixed.is_empty()) {
             break;
@@ -486,7 +486,7 @@ fn printed(
     if any {
         found = print_one(module, data, unrolled, (block, maker));
     }
-    // Written out, trees may be more than a compiler should read.
+    // An unrolled text may be more than a compiler should read.
     if found.as_ref().err() == Some(&TOO_LONG) {
         found = print_one(module, data, function, (block, maker));
     }

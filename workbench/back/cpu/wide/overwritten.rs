@@ -1,9 +1,10 @@
-//! Shared variables of which no block sees what an earlier one left, so that they need be poisoned for a worker's first block alone.
+//! Shared variables in which no block sees the values of an earlier block, so that they need to be poisoned for a worker's first block
+//! alone.
 //!
-//! That is so of a variable if each block, before anything reads it, writes all that it ever writes: what nobody writes is poison still.
-//! The first region that mentions it is run here thread by thread, with the numbers that the block's extents tell and nothing else, which
-//! says what is written for certain. Filling 4 KiB for each block took a quarter of the time of a transpose, most of it because what had
-//! been asked of memory ahead left the cache for it.
+//! A variable is one of them if each block, before it reads any of it, writes all the bytes that it ever writes: bytes that are never
+//! written are still poison. The first region that mentions the variable is run here thread by thread, with the numbers that follow from
+//! the block's extents and nothing else, which shows the bytes that are surely written. Filling 4 KiB for each block took a quarter of the
+//! time of a transpose, most of it because prefetched lines were evicted.
 
 use std::collections::HashSet;
 
@@ -20,13 +21,13 @@ const BUDGET: u32 = 2_000_000;
 /// Most bytes of a variable.
 const MAX_BYTES: usize = 256 << 10;
 
-/// How many operations the address of a later store is followed through.
+/// Most operations that are followed to find the address of a later store.
 const MAX_DEPTH: u32 = 12;
 
 /// The shared variables that each block of that shape overwrites before it reads them, by their numbers in the module.
 pub fn variables(module: &Module, func: &Function, plan: &SplitPlan, roots: &[Root], block: Dim3) -> Vec<usize> {
     let is_anywhere = |v: usize| func.values[v].ty == Type::Ptr && roots[v] == Root::Dynamic;
-    // Where masks say who is there, not every thread may be.
+    // Some threads may be absent where masks are used.
     if plan.masks || (0..func.values.len()).any(is_anywhere) {
         return Vec::new();
     }
@@ -40,7 +41,7 @@ pub fn variables(module: &Module, func: &Function, plan: &SplitPlan, roots: &[Ro
         }
     });
     let data = |m: Shared| module.shared.get(m.index());
-    // All dynamic ones are one memory.
+    // All dynamic variables are one memory.
     let dynamic = named.iter().filter(|m| data(**m).is_none_or(|d| d.dynamic)).count();
     let mut budget = BUDGET;
     let mut is_overwritten = |m: Shared| {
@@ -54,29 +55,29 @@ pub fn variables(module: &Module, func: &Function, plan: &SplitPlan, roots: &[Ro
     found
 }
 
-/// A variable that is looked at.
+/// A variable under analysis.
 struct Variable<'f> {
     func: &'f Function,
     roots: &'f [Root],
     ops: &'f [Option<&'f Op>],
     block: Dim3,
     this: Shared,
-    /// None of dynamic memory.
+    /// The size; none for dynamic memory.
     size: Option<usize>,
 }
 
 /// A part of the way to the region that mentions a variable first.
 enum Step<'f> {
-    /// Every thread runs these.
+    /// Statements that every thread runs.
     Run(&'f [Stmt]),
-    /// Control, or what surrounds the region: what it sets is not known.
+    /// Control, or a construct around the region: the values that it sets are unknown.
     Forget(&'f Stmt),
 }
 
-/// Where the region is.
+/// The first region that mentions the variable.
 struct First<'f> {
     stmts: &'f [Stmt],
-    /// How many statements mention the variable from here on in the innermost block around.
+    /// The number of accesses to the variable from here on in the innermost block around.
     mentions: usize,
 }
 
@@ -85,7 +86,7 @@ impl<'f> Variable<'f> {
         self.roots[v.index()] == Root::Shared(self.this)
     }
 
-    /// Whether a statement reads or writes the variable.
+    /// True if a statement reads or writes the variable.
     fn accesses(&self, stmt: &Stmt) -> bool {
         self.reads(stmt) || matches!(stmt, Stmt::Store { ptr, .. } if self.is_this(*ptr))
     }
@@ -97,14 +98,14 @@ impl<'f> Variable<'f> {
         }
     }
 
-    /// How many accesses there are in statements.
+    /// The number of accesses in statements.
     fn count(&self, stmts: &[Stmt]) -> usize {
         let mut count = 0;
         each(stmts, &mut |stmt| count += usize::from(self.accesses(stmt)));
         count
     }
 
-    /// Whether its address goes where it is not followed.
+    /// True if the variable's address goes where it is not followed.
     fn escapes(&self) -> bool {
         let mut escapes = false;
         self.func.body.for_each_stmt(&mut |stmt| {
@@ -137,7 +138,7 @@ impl<'f> Variable<'f> {
             reads |= self.reads(stmt);
             own.insert(std::ptr::from_ref(stmt));
         });
-        // Whoever does not come by here must not read it later.
+        // Threads that do not run this region must not read the variable later.
         if reads || first.mentions != self.count(&self.func.body.stmts) {
             return None;
         }
@@ -153,7 +154,7 @@ impl<'f> Variable<'f> {
             thread.notes = true;
             thread.run(first.stmts)?;
         }
-        // What the others write, if they do.
+        // Bytes that the other statements may write.
         let mut later = Vec::new();
         self.func.body.for_each_stmt(&mut |stmt| match stmt {
             Stmt::Store { ptr, value, .. } | Stmt::Atomic { ptr, value, .. }
@@ -176,7 +177,7 @@ impl<'f> Variable<'f> {
         Some(thread.written.is_enough())
     }
 
-    /// The region that mentions the variable first, and what threads do on the way there.
+    /// The region that mentions the variable first, and the steps of threads on the way there.
     fn first(&self, sequence: &Sequence, block: &'f Block, way: &mut Vec<Step<'f>>) -> Option<First<'f>> {
         for node in &sequence.nodes {
             let (from, inner): (usize, Vec<(&Sequence, &Block)>) = match node {
@@ -208,7 +209,7 @@ impl<'f> Variable<'f> {
     }
 }
 
-/// Calls `f` with statements, nested ones too.
+/// Calls `f` with each statement, nested ones too.
 fn each<'f>(stmts: &'f [Stmt], f: &mut impl FnMut(&'f Stmt)) {
     for stmt in stmts {
         f(stmt);
@@ -220,14 +221,14 @@ fn threads(Dim3 { x, y, z }: Dim3) -> impl Iterator<Item = [u32; 3]> {
     (0..z).flat_map(move |k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])))
 }
 
-/// Which bytes are written.
+/// The bytes that are written.
 struct Written {
-    /// None of dynamic memory, of which as many are looked at as a variable may have.
+    /// The size; none for dynamic memory, of which [`MAX_BYTES`] are tracked.
     size: Option<usize>,
     sure: Vec<bool>,
-    /// What may be.
+    /// The bytes that may be written.
     maybe: Vec<bool>,
-    /// Whether anything else may be.
+    /// True if bytes at unknown places may be written, too.
     anywhere: bool,
 }
 
@@ -238,7 +239,7 @@ impl Written {
     }
 
     fn surely(&mut self, at: i64, size: u32) {
-        // What is out of bounds is a fault.
+        // A place out of bounds is a fault.
         let range = usize::try_from(at).ok().and_then(|at| self.sure.get_mut(at..at + size as usize));
         match range {
             Some(bytes) => bytes.fill(true),
@@ -255,18 +256,18 @@ impl Written {
         }
     }
 
-    /// Whether every byte is written for certain.
+    /// True if every byte is surely written.
     fn is_all(&self) -> bool {
         self.size.is_some() && self.sure.iter().all(|byte| *byte)
     }
 
-    /// Whether all that may be written is written for certain.
+    /// True if every byte that may be written is surely written.
     fn is_enough(&self) -> bool {
         self.is_all() || (!self.anywhere && self.sure.iter().zip(&self.maybe).all(|(sure, maybe)| *sure >= *maybe))
     }
 }
 
-/// Where a statement goes.
+/// The place where control goes after a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,
@@ -274,13 +275,13 @@ enum Flow {
     Continue(Label),
 }
 
-/// A thread being run with what is known. Pointers into the variable are numbers, their places in it.
+/// A thread that is run with the known values. Pointers into the variable are numbers: byte offsets in it.
 struct Thread<'v, 'f> {
     of: &'v Variable<'f>,
     at: [u32; 3],
     values: Vec<Option<Const>>,
     locals: Vec<Option<Const>>,
-    /// Whether what it writes counts.
+    /// True if its writes count.
     notes: bool,
     written: Written,
     budget: &'v mut u32,
@@ -298,7 +299,7 @@ impl<'v, 'f> Thread<'v, 'f> {
         self.locals.fill(None);
     }
 
-    /// Runs statements; None where it is not known how it goes on.
+    /// Runs statements; None if it is not known where control goes.
     fn run(&mut self, stmts: &'f [Stmt]) -> Option<Flow> {
         for stmt in stmts {
             *self.budget = self.budget.checked_sub(1)?;
@@ -332,7 +333,7 @@ impl<'v, 'f> Thread<'v, 'f> {
                     flow => flow,
                 });
             }
-            // Of other loops nobody asks what becomes of them.
+            // Other loops are not run, because they do not access the variable.
             Stmt::Loop { label, body, step } if self.of.count(std::slice::from_ref(stmt)) > 0 => loop {
                 match self.run(&body.stmts)? {
                     Flow::Next => {}
@@ -355,7 +356,7 @@ impl<'v, 'f> Thread<'v, 'f> {
         Some(Flow::Next)
     }
 
-    /// Passes by a construct of which it is not known what happens in it.
+    /// Skips a construct that cannot be run with the known values.
     fn unsure(&mut self, stmt: &'f Stmt) -> Option<Flow> {
         let (mut inside, mut leaves) = (HashSet::new(), false);
         if let Stmt::Loop { label, .. } | Stmt::Switch { label, .. } = stmt {
@@ -386,7 +387,7 @@ impl<'v, 'f> Thread<'v, 'f> {
         Some(Flow::Next)
     }
 
-    /// What a construct sets is not known any more.
+    /// Forgets the values that a construct sets.
     fn forget(&mut self, stmt: &Stmt) {
         let mut forget = |s: &Stmt| match s {
             Stmt::Set(l, _) => self.locals[l.index()] = None,
@@ -400,7 +401,7 @@ impl<'v, 'f> Thread<'v, 'f> {
         stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut forget));
     }
 
-    /// Where a pointer into the variable points, whatever locals are by then.
+    /// The offset of a pointer into the variable, whatever the values of locals are by then.
     fn address(&mut self, v: Value, depth: u32) -> Option<i64> {
         match self.number(v, depth)? {
             Const::Int(_, at) => Some(at),

@@ -1,4 +1,5 @@
-//! A compiler that runs: in a folder of its own that goes with it, never for longer than [`DEADLINE`], and not past the end of this process.
+//! A running compiler: it has a folder of its own, which is removed with it, and runs neither longer than [`DEADLINE`] nor past the end of
+//! this process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,36 +10,36 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::back::Interrupt;
 
-/// How long a compiler may take; usual are some tenths of a second.
+/// The longest time that a compiler may take; some tenths of a second are usual.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// How much a compiler may say, in bytes.
+/// Most bytes of output of a compiler.
 const MOST_SAID: u64 = 1 << 20;
 
 /// Most names that are tried for a folder.
 const MAX_FOLDERS: u64 = 1 << 20;
 
-/// What folders' names begin with; the process and a number follow.
+/// The beginning of folders' names; the process and a number follow.
 const PREFIX: &str = "workbench-";
 
-/// A folder of a process that is gone is removed when it is as old as this: where processes are numbered apart, as in containers, those
-/// of others may seem gone.
+/// The age at which a folder of a process that is gone is removed. Where processes are numbered apart, as in containers, processes
+/// elsewhere may seem gone.
 const OLD: Duration = Duration::from_secs(3600);
 
-/// How a compiler ended.
+/// The end of a compiler.
 pub enum Ended {
-    /// By itself.
+    /// It ended by itself.
     Done(ExitStatus),
     /// The user wanted its launch to stop.
     Interrupted,
     /// It took longer than [`DEADLINE`], or the process ends.
     Late,
-    /// It said more than [`MOST_SAID`].
+    /// It wrote more than [`MOST_SAID`].
     Endless,
 }
 
-/// A new folder that nobody else may enter: what is loaded from it must be what was compiled. It is removed when dropped; a mapping of
-/// what was in it stays.
+/// A new folder that no other user may enter: a library that is loaded from it must be the one that was compiled. It is removed when
+/// dropped; a mapping of a file in it stays.
 pub struct Folder(PathBuf);
 
 /// A folder of this process, with the process group of its compiler while that runs.
@@ -46,10 +47,10 @@ type Entry = (PathBuf, Option<i32>);
 
 static RUNNING: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// Whether the process ends.
+/// True once the process ends.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// The list; `None` where nobody gives it back, as in a process that forked while somebody had it, which does without.
+/// The list; `None` if its lock stays taken, as in a process that was forked while another thread held it.
 fn running() -> Option<MutexGuard<'static, Vec<Entry>>> {
     const TRIES: u32 = 100;
     for _ in 0..TRIES {
@@ -63,10 +64,10 @@ fn running() -> Option<MutexGuard<'static, Vec<Entry>>> {
 }
 
 impl Folder {
-    /// A fresh one.
+    /// A new folder.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn new() -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         if ENDING.load(Ordering::Relaxed) {
@@ -95,7 +96,7 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -108,12 +109,12 @@ impl Folder {
         }
     }
 
-    /// Runs a compiler, which writes what it says to the file `said`.
+    /// Runs a compiler, whose output goes to the file `said`.
     ///
     /// # Errors
-    /// The system's, where it does not start.
+    /// The system's error, if the compiler does not start.
     pub fn run(&self, command: &mut Command, said: &Path, interrupt: Option<&dyn Interrupt>) -> io::Result<Ended> {
-        // A group of its own: what it starts is stopped with it, and Ctrl+C in a terminal is not for it.
+        // The compiler has a process group of its own: its children are stopped with it, and Ctrl+C in a terminal does not reach it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.spawn()?;
@@ -163,7 +164,7 @@ fn wait(child: &mut Child, said: &Path, interrupt: Option<&dyn Interrupt>) -> io
 fn stop(group: Option<i32>) {
     #[cfg(unix)]
     if let Some(group) = group {
-        // SAFETY: a signal; where nobody is left in the group it is an error.
+        // SAFETY: this sends a signal, which fails if no process of the group is left.
         unsafe { libc::kill(-group, libc::SIGKILL) };
     }
 }
@@ -171,7 +172,7 @@ fn stop(group: Option<i32>) {
 /// Stops the compilers that run and removes their folders: the process ends.
 pub fn end() {
     ENDING.store(true, Ordering::Relaxed);
-    // In a forked child they are the parent's.
+    // Entries of a parent process are left alone in a forked child.
     let own = format!("{PREFIX}{}-", std::process::id());
     let Some(mut all) = running() else { return };
     for (dir, group) in all.drain(..) {
@@ -182,7 +183,7 @@ pub fn end() {
     }
 }
 
-/// Removes the folders of processes that were ended in the middle.
+/// Removes the folders of processes that were killed.
 fn sweep(places: &Path) {
     let Ok(entries) = std::fs::read_dir(places) else { return };
     for entry in entries.flatten() {
@@ -193,7 +194,7 @@ fn sweep(places: &Path) {
             since.and_then(|since| SystemTime::now().duration_since(since).ok()).is_some_and(|age| age > OLD)
         };
         if process.is_some_and(is_gone) && is_old() {
-            // Other users' stay: it fails.
+            // Removal fails for folders of other users, which stay.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -1,9 +1,9 @@
-//! `continue` as a way out of a scope: lanes that go on to a loop's step early wait at the end of its body, so that the rounds are still
-//! everybody's.
+//! `continue` as an exit from a scope: lanes that continue early wait at the end of the loop's body, so that all lanes still go through the
+//! rounds together.
 
 use crate::ir::{Block, Function, Label, Stmt};
 
-/// In every loop with a `continue`, makes what follows its first `if` a scope that `continue` leaves.
+/// Makes a scope of the statements after the first `if` of every loop with a `continue`, which then leaves that scope.
 pub fn scope_continues(func: &mut Function) {
     let mut body = std::mem::take(&mut func.body);
     block(func, &mut body);

@@ -1,15 +1,15 @@
-//! Kernels to which blocks that are neighbours in x are one long row of threads: those that ask for `blockIdx.x` and `threadIdx.x` only
-//! to compute `blockIdx.x * blockDim.x + threadIdx.x`.
+//! Kernels for which blocks that are neighbours in x form one long row of threads: kernels that use `blockIdx.x` and `threadIdx.x` only to
+//! compute `blockIdx.x * blockDim.x + threadIdx.x`.
 //!
-//! Of such a kernel several blocks run as if they were one that is as many times as wide, row by row. So rows of 8 or 16 threads, which
-//! the blocks of images and volumes have, fill groups as well as rows of 256 do, and what they access side by side is one long piece.
+//! Several blocks of such a kernel run as if they were one block of several times the width, row by row. So rows of 8 or 16 threads, which
+//! the blocks of images and volumes have, fill groups as well as rows of 256 do, and accesses side by side are one long piece.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::back::Dim3;
 use crate::ir::{BinaryOp, Builtin, Const, Function, Op, Scalar, Stmt, Value};
 
-/// How a value is made of the two indices.
+/// The dependence of a value on the two indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Block,
@@ -20,14 +20,14 @@ enum Part {
     Place,
 }
 
-/// The values that are `blockIdx.x * blockDim.x + threadIdx.x`, if the kernel asks for nothing else of these two.
+/// The values that are `blockIdx.x * blockDim.x + threadIdx.x`, if the kernel uses the two indices for nothing else.
 pub fn places(func: &Function, block: Dim3) -> Option<HashSet<Value>> {
     let mut all = Vec::new();
     func.body.for_each_stmt(&mut |stmt| all.push(stmt));
     places_among(func, &all, block)
 }
 
-/// As [`places`], if these statements ask for nothing else.
+/// The same for some statements of a kernel.
 pub fn places_among(func: &Function, stmts: &[&Stmt], block: Dim3) -> Option<HashSet<Value>> {
     let mut ops: HashMap<Value, &Op> = HashMap::new();
     for stmt in stmts {
@@ -43,7 +43,7 @@ pub fn places_among(func: &Function, stmts: &[&Stmt], block: Dim3) -> Option<Has
             parts.insert(*v, part);
         }
     }
-    // What is made of parts of a place and is none itself wants to know where in its block a thread is.
+    // A value that is computed from parts of a place, and is no part itself, depends on the place of a thread in its block.
     let mut asks = false;
     for stmt in stmts {
         let is_part = stmt.result().is_some_and(|v| parts.contains_key(&v));
@@ -61,7 +61,7 @@ fn part(op: &Op, func: &Function, ops: &HashMap<Value, &Op>, parts: &HashMap<Val
         // Both are below 2^31, so that they are the same in all types of 32 bits and more.
         Op::Convert(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64, a) => match of(a)? {
             part @ (Part::Block | Part::Thread) => Some(part),
-            // A product that has wrapped around has to stay as wide as it is.
+            // A product that has wrapped around has to keep its width.
             Part::Start if is_as_wide(op, *a, func) => Some(Part::Start),
             _ => None,
         },

@@ -1,5 +1,5 @@
-//! Scalars that steer: flags that an `if` asks for, and how often a short loop goes round. They are the same for all threads and mostly for
-//! all launches, and code that knows them has no such `if` and no such loop.
+//! Steering scalars: flags that an `if` tests, and bounds of short loops. They are the same for all threads and for most launches, and code
+//! that knows them has no such `if` and no such loop.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use smallvec::SmallVec;
 use super::forms::first_exit;
 use crate::ir::{Block, Const, Function, Local, Op, ParamType, Scalar, Stmt, Type, Value};
 
-/// Larger numbers are how much there is of something, which differs from launch to launch.
+/// The largest value that counts as known: larger numbers are mostly amounts of data, which differ from launch to launch.
 const MOST: i64 = 16;
 
 /// Deepest condition that is looked at.
 const DEPTH: u32 = 16;
 
-/// What the steering parameters of a launch are: those that are small numbers. Empty: nothing is known.
+/// The values of a launch's steering parameters, if they are small numbers. Empty: nothing is known.
 pub type Fixed = SmallVec<[Option<i8>; 4]>;
 
 /// A parameter that steers.
@@ -43,7 +43,7 @@ pub fn find(func: &Function) -> Vec<Steer> {
             if let Some((_, cond, _)) = first_exit(stmt)
                 && let Some(Op::Compare(_, a, b)) = look.ops[cond.index()]
             {
-                // What is counted is on one side.
+                // The counter is on one side of the comparison.
                 for (counted, bound) in [(*a, *b), (*b, *a)] {
                     if let Some(local) = look.counter(counted, DEPTH) {
                         look.condition(bound, Some(local));
@@ -72,7 +72,7 @@ struct Look<'f> {
 }
 
 impl Look<'_> {
-    /// Notes the parameters of a condition that is made of nothing else; of a loop's bound, where what is counted is, too.
+    /// Notes the parameters of a condition that depends on nothing else; in the condition of a loop, the loop's counter is allowed, too.
     fn condition(&mut self, v: Value, counted: Option<Local>) {
         let mut params = HashSet::new();
         let sets = counted.and_then(|local| self.sets.get(&local)).map_or(&[][..], Vec::as_slice);
@@ -83,7 +83,7 @@ impl Look<'_> {
         }
     }
 
-    /// The one local that a number is made of, besides constants.
+    /// The one local that a number depends on, besides constants.
     fn counter(&self, v: Value, depth: u32) -> Option<Local> {
         match self.ops[v.index()]? {
             Op::Get(local) => Some(*local),
@@ -92,7 +92,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a value is made of constants, parameters, and what that local was, alone.
+    /// True if a value depends on constants, parameters and the given local alone.
     fn is_known(&self, v: Value, local: Option<Local>, params: &mut HashSet<u32>, depth: u32) -> bool {
         let Some(op) = self.ops[v.index()] else { return false };
         if depth == 0 {
@@ -113,7 +113,7 @@ impl Look<'_> {
     }
 }
 
-/// What a launch's steering parameters are, of the words that it passes.
+/// The values of a launch's steering parameters, from the words that it passes.
 pub fn fixed(steers: &[Steer], args: &[u64]) -> Fixed {
     let of = |steer: &Steer| {
         let bits = *args.get(steer.param as usize)?;
@@ -134,7 +134,7 @@ pub fn fixed(steers: &[Steer], args: &[u64]) -> Fixed {
     if all.iter().all(Option::is_none) { Fixed::new() } else { all }
 }
 
-/// Puts what is known in the place of the parameters.
+/// Replaces the parameters by their known values.
 pub fn fix(func: &mut Function, steers: &[Steer], fixed: &Fixed) {
     let known: HashMap<u32, Const> = (steers.iter().zip(fixed))
         .filter_map(|(steer, n)| {

@@ -1,4 +1,4 @@
-//! What is told of kernels besides their text.
+//! Tests of facts about kernels besides their text.
 
 use super::*;
 use crate::back::cpu::data::{Globals, Others};
@@ -28,7 +28,7 @@ const OVERWRITTEN: &[(&str, [u32; 3], &[&str])] = &[
         [256, 1, 1],
         &["a"],
     ),
-    // As many threads as the variable has elements, and fewer.
+    // The block has as many threads as the variable has elements, and fewer.
     ("__shared__ int a[64]; a[threadIdx.x] = i; __syncthreads(); atomicAdd(&a[n], 1); __syncthreads(); x[i] = a[0];", [64, 1, 1], &["a"]),
     ("__shared__ int a[64]; a[threadIdx.x] = i; __syncthreads(); atomicAdd(&a[n], 1); __syncthreads(); x[i] = a[0];", [48, 1, 1], &[]),
     (
@@ -38,7 +38,7 @@ const OVERWRITTEN: &[(&str, [u32; 3], &[&str])] = &[
         [16, 16, 1],
         &["a", "b"],
     ),
-    // Nobody enters the loop where there is nothing to do.
+    // The loop is not entered where there is nothing to do.
     (
         "__shared__ float a[16]; for (int t = 0; t < n; t++) { a[threadIdx.x] = x[t]; __syncthreads(); } x[i] = a[15 - threadIdx.x];",
         [16, 1, 1],
@@ -83,10 +83,10 @@ const STEERED: &[(&str, &[&str])] = &[
     ("for (int j = 0; j < k; j++) x[i] += j;", &["k"]),
     ("for (int j = k * 2 - 1; j >= 0; j -= m) x[i] += j;", &["k", "m"]),
     ("switch (m) { case 1: x[i] = 1; break; default: x[i] = 2; }", &["m"]),
-    // How much there is, which each thread asks for itself.
+    // An amount of data, which each thread compares with its own place.
     ("if (i < n) x[i] = 1;", &[]),
     ("for (int j = i; j < n; j += 32) x[j] = 1;", &[]),
-    // What memory says.
+    // Values from memory.
     ("for (int j = 0; x[j] < k; j++) x[i] += j;", &[]),
     ("if (x[0] > m) x[i] = 1;", &[]),
     ("x[i] = k * m;", &[]),

@@ -1,7 +1,7 @@
-//! Loops of which all rounds are known, written out round by round: those around barriers of which the block's extents tell them, the steps of a
-//! tree of reductions; and short ones whose bounds a launch's scalars told.
+//! Unrolling of loops whose rounds are all known: loops with barriers whose rounds follow from the block's extents (the steps of a tree of
+//! reductions), and short loops whose bounds follow from a launch's scalars.
 //!
-//! In `for (int s = blockDim.x / 2; s > 0; s >>= 1)` each round is a region that only the first `s` threads do anything in. With a number
+//! Each round of `for (int s = blockDim.x / 2; s > 0; s >>= 1)` is a region in which only the first `s` threads do anything. With a number
 //! for `s` the region is printed for those threads alone.
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use super::forms::first_exit;
 use crate::back::Dim3;
 use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Value, eval};
 
-/// Most rounds that are written out.
+/// Most rounds of a loop that is unrolled.
 const MAX_ROUNDS: usize = 12;
 
 /// Most statements that a loop may become.
@@ -19,7 +19,7 @@ const MAX_STATEMENTS: usize = 600;
 /// Most statements that a loop without barriers may become.
 const MAX_PLAIN: usize = 250;
 
-/// Writes out what can be, of loops without barriers where `plain`; whether anything was.
+/// Unrolls the loops that it can, loops without barriers only if `plain`; true if there were any.
 pub fn unroll(func: &mut Function, block: Dim3, plain: bool) -> bool {
     let mut body = std::mem::take(&mut func.body);
     let mut unroller = Unroller { func, block, plain, constants: HashMap::new(), any: false };
@@ -33,23 +33,23 @@ struct Unroller<'f> {
     func: &'f mut Function,
     block: Dim3,
     plain: bool,
-    /// What values are, where that is known.
+    /// The known values.
     constants: HashMap<Value, Const>,
     any: bool,
 }
 
-/// A loop of which all rounds are known.
+/// A loop whose rounds are all known.
 struct Rounds {
     local: Local,
-    /// What the local is in each.
+    /// The value of the local in each round.
     counts: Vec<Const>,
-    /// Where its exit is.
+    /// The place of the loop's exit.
     exit: usize,
 }
 
 impl Unroller<'_> {
     fn block(&mut self, block: &mut Block) {
-        // What locals are, as far as this block tells.
+        // The known values of locals, as far as they follow from this block.
         let mut locals: HashMap<Local, Const> = HashMap::new();
         let old = std::mem::take(block);
         for (mut stmt, span) in old.stmts.into_iter().zip(old.spans) {
@@ -99,7 +99,7 @@ impl Unroller<'_> {
         }
     }
 
-    /// The value of an op, where that is known.
+    /// The value of an op, if known.
     fn value(&self, op: &Op, locals: &HashMap<Local, Const>) -> Option<Const> {
         let of = |v: &Value| self.constants.get(v).copied();
         match op {
@@ -117,7 +117,7 @@ impl Unroller<'_> {
         }
     }
 
-    /// The rounds of a loop with a barrier, where what it counts is known: a local that its step alone sets, from itself.
+    /// The rounds of a loop, if its counter is known: a local that its step alone sets, from itself.
     fn rounds(&self, stmt: &Stmt, locals: &HashMap<Local, Const>) -> Option<Rounds> {
         let Stmt::Loop { label, body, step } = stmt else { return None };
         let (exit, cond, stays) = first_exit(stmt)?;
@@ -126,7 +126,7 @@ impl Unroller<'_> {
             false if self.plain => MAX_PLAIN,
             false => return None,
         };
-        // The last round comes as far as its exit, and what is there may fault.
+        // The last round runs up to its exit, and the statements before it may fault.
         if goes_on(body, *label) || body.stmts[..exit].iter().any(may_fault) {
             return None;
         }
@@ -163,7 +163,7 @@ impl Unroller<'_> {
         }
     }
 
-    /// What a value is in a round.
+    /// The value of an operand in a round.
     fn in_round(&self, stmts: &[Stmt], wanted: Value, (local, count): (Local, Const)) -> Option<Const> {
         let mut inner = Unroller {
             func: &mut Function::new("", self.func.kind, self.func.span),
@@ -198,7 +198,7 @@ fn goes_on(block: &Block, label: Label) -> bool {
     found
 }
 
-/// A copy of a round: values and labels have names of their own in each.
+/// A copy of a round: each has its own names for values and labels.
 struct Copy {
     names: HashMap<Value, Value>,
     labels: HashMap<Label, Label>,

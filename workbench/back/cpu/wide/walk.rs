@@ -1,9 +1,9 @@
-//! Walks over memory that neighbouring blocks begin with, as in a reduction: `for (i = blockIdx.x * blockDim.x + tid; i < n; i += stride)`.
+//! Walks over memory at the beginning of kernels, as in a reduction: `for (i = blockIdx.x * blockDim.x + tid; i < n; i += stride)`.
 //!
-//! A block's round reads a kilobyte, and the next round's is a megabyte on; where that is a power of two all of it falls on the same few
-//! lines of the caches. Its neighbour's rounds are right beside. So the walks of a few neighbouring blocks are run in step, before the
-//! first of them goes on: nothing but reads happens in them, so nobody can tell. What a walk leaves in locals is kept for its block; if
-//! anything is out of bounds, all is forgotten and each block walks by itself.
+//! A round of one block reads a kilobyte, and the next round reads a megabyte further on; where that distance is a power of two, all of it
+//! falls on the same few lines of the caches. The round of the next block is adjacent. So the walks of a few neighbouring blocks are run in
+//! step before the first of these blocks goes on: they only read, so the order cannot be observed. Locals that a walk sets are kept for its
+//! block; if anything is out of bounds, all is discarded and each block walks by itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,21 +16,21 @@ use crate::back::cpu::facts::split::LocalHome;
 use crate::ir::{BinaryOp, Function, Label, Local, Op, Stmt, Value};
 use crate::pass::regions::Node;
 
-/// Chunks of all blocks that walk together: as many as there are registers to add up in.
+/// Chunks of all blocks that walk together: as many as there are registers for the sums.
 pub const CHUNKS: u32 = 32;
 
 /// A walk that a kernel begins with.
 pub struct Walk {
     /// The loop.
     pub label: Label,
-    /// The statements before it that it is made of, by their places in the body, and its own place.
+    /// The statements before the loop that it depends on, by their places in the body, and the loop's own place.
     pub before: Vec<usize>,
     pub at: usize,
-    /// The values that are a thread's place among those of all blocks.
+    /// The values that are a thread's place among the threads of all blocks.
     pub places: HashSet<Value>,
-    /// How many blocks walk together.
+    /// The number of blocks that walk together.
     pub blocks: u32,
-    /// The locals that it leaves something in, of 32 bits.
+    /// The locals of 32 bits in which the walk leaves its results.
     pub results: Vec<Local>,
 }
 
@@ -49,7 +49,7 @@ pub fn find(func: &Function, info: &FuncInfo, block: Dim3) -> Option<Walk> {
     let (looped, before) = (&stmts[at], &stmts[..at]);
     let Stmt::Loop { label, .. } = looped else { return None };
     first_exit(looped)?;
-    // Nothing but reads, and nothing else that may fault.
+    // The loop only reads, and nothing else in it may fault.
     let divides = |v: Value, op: &Op| {
         matches!(op, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..)) && func.ty(v).scalar().is_none_or(|s| !s.is_float())
     };
@@ -76,7 +76,7 @@ pub fn find(func: &Function, info: &FuncInfo, block: Dim3) -> Option<Walk> {
         own.iter().filter_map(|s| if let Stmt::Set(l, _) = s { Some(*l) } else { None }).collect();
     sets.sort_unstable_by_key(|l| l.index());
     sets.dedup();
-    // What is asked for afterwards.
+    // Locals that later statements use.
     let mut later = HashSet::new();
     let mut look = |stmt: &Stmt| {
         if let Stmt::Set(l, _) | Stmt::Let(_, Op::Get(l)) = stmt {
@@ -96,7 +96,7 @@ pub fn find(func: &Function, info: &FuncInfo, block: Dim3) -> Option<Walk> {
     fits.then_some(Walk { label: *label, before, at, places, blocks, results })
 }
 
-/// Of plain statements those that others are made of.
+/// The plain statements that others depend on.
 fn made_of(before: &[Stmt], others: &[&Stmt]) -> Vec<usize> {
     let defined: HashMap<Value, usize> =
         before.iter().enumerate().filter_map(|(i, stmt)| stmt.result().map(|v| (v, i))).collect();

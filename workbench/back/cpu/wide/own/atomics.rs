@@ -41,7 +41,7 @@ cells! {
 }
 
 /// Atomics on 16 places, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: at 32-bit indices of
-/// elements, where nobody asks what was there before; `up1`: with one number for all; `up1_bytes`: at indices that are bytes in memory.
+/// elements, where the old value is not used; `up1`: with one number for all; `up1_bytes`: at indices that are bytes in memory.
 macro_rules! atomics {
     ($($update:ident $of:ident $ty:ty, $kind:ident, $num:ident, |$old:ident, $val:ident| $new:expr;)*) => {
         pub(super) fn find(Atomic { update, cell, form }: Atomic) -> Option<Helper> {
@@ -63,7 +63,7 @@ macro_rules! atomics {
                     *out = Lanes::default();
                     for l in set(mask) {
                         let $val = x[l];
-                        // SAFETY: as above; that it is aligned has been checked as well.
+                        // SAFETY: as above; the alignment has been checked as well.
                         out[l] = unsafe { <$ty as Cell>::update(p.offset(o[l] as isize).cast(), |$old| $new) };
                     }
                 }
@@ -108,7 +108,7 @@ macro_rules! atomics {
                 }
             })*
                 (Update::Cas, cell) => compare_and_swap(cell, form),
-                // Of floats there are no others.
+                // Floats have no other atomics.
                 (_, Of::F32 | Of::F64) => None,
             }
         }
@@ -175,7 +175,7 @@ macro_rules! swaps {
                 ) {
                     *out = Lanes::default();
                     for l in set(mask) {
-                        // SAFETY: as above; that it is aligned has been checked as well.
+                        // SAFETY: as above; the alignment has been checked as well.
                         out[l] = unsafe {
                             <$ty as Cell>::update(p.offset(o[l] as isize).cast(), |old: $ty| if old == c[l] { x[l] } else { old })
                         };

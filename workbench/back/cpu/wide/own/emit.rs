@@ -16,19 +16,20 @@ use crate::back::lane::table::{Kind, NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr, FunctionId, If, Kernel, Label, Loop, Role, Stmt, Unary, Var};
 use crate::back::lane::types::Ty;
 
-/// What a variable stands for.
+/// The thing that a variable stands for.
 #[derive(Clone)]
 pub(super) enum Binding {
-    /// What never changes.
+    /// A value that never changes.
     Value(Val),
     Variable(Ty, Vec<Variable>),
-    /// An array, or what went wrong.
+    /// An array, or the record of a fault.
     Memory(Ty, StackSlot),
     /// A constant array at that address.
     Table(Ty, u64),
 }
 
-/// What follows a statement: in its list, and behind what it is the whole of, up to the end of the block that it is in.
+/// The statements after a statement: the rest of its list (`here`), then those after the construct that it is the whole of (`outer`), up to
+/// the end of the block that it is in.
 #[derive(Clone, Copy)]
 pub(super) struct After<'a, 'k> {
     pub here: &'k [Stmt],
@@ -36,65 +37,65 @@ pub(super) struct After<'a, 'k> {
 }
 
 impl<'k> After<'_, 'k> {
-    /// All that follows.
+    /// All statements that follow.
     pub fn all(&self) -> impl Iterator<Item = &'k Stmt> {
         std::iter::successors(Some(*self), |after| after.outer.copied()).flat_map(|after| after.here)
     }
 }
 
-/// Of a kernel the function that it becomes.
+/// The emitter of the function that a kernel becomes.
 pub(super) struct Emitter<'k, 'f> {
     pub b: FunctionBuilder<'f>,
     pub known: &'k Known,
     pub kernel: &'k Kernel,
-    /// What variables stand for, and the blocks that they were declared in.
+    /// The bindings of variables, with the blocks that they were declared in.
     bindings: Vec<Option<(Binding, u32)>>,
-    /// The blocks around, innermost last, and how many there have been.
+    /// The blocks around, innermost last, and the number of blocks so far.
     blocks: Vec<u32>,
     count: u32,
-    /// Which variables are ever set after they are declared.
+    /// True for each variable that is set after its declaration.
     is_set: Vec<bool>,
     labels: Vec<Option<Block>>,
-    /// Where `break` goes.
+    /// The targets of `break`.
     exits: Vec<Block>,
-    /// What the function being inlined has returned.
+    /// The result of the function being inlined.
     returned: Option<Val>,
     inlined: u32,
-    /// Whether the current block has its end.
+    /// True if the current block has its end.
     ended: bool,
     pub helpers: HashMap<Callee, clif::FuncRef>,
-    /// Slots that helpers get lanes in: one a size and place.
+    /// Slots for lanes that helpers read and write: one per size and place.
     pub rooms: HashMap<(usize, u32), StackSlot>,
     pub tables: Vec<Box<[u32]>>,
     /// Machine code of loops, which the kernel calls by number, from 1 on.
     pub loops: Vec<Vec<u8>>,
-    /// Why other loops and stretches have none.
+    /// The reasons why other loops and stretches have none.
     pub left: Vec<Left>,
-    /// Lines of the cache that have been asked for ahead in this block: told at its end, several in a call.
+    /// Lines of the cache that this block prefetches: emitted at its end, several per call.
     pub wanted: Vec<Num>,
-    /// Variables that begin as what a block keeps, and where that is.
+    /// Variables that begin with a value that a block keeps in scratch, and its place.
     pub kept: HashMap<Var, Kept<'k>>,
-    /// How often memory may have been written.
+    /// The number of times that memory may have been written.
     pub written: usize,
 }
 
-/// What a variable begins as.
+/// The value that a variable begins with.
 pub(super) struct Kept<'k> {
     pub at: &'k Expr,
     /// The first vectors that were read there.
     pub parts: [clif::Value; 4],
-    /// How often memory had been written by then.
+    /// The number of times that memory had been written by then.
     pub written: usize,
 }
 
-/// What the function needs besides itself.
+/// The data and code that the function needs besides itself.
 pub(super) struct Made {
     pub tables: Vec<Box<[u32]>>,
     pub loops: Vec<Vec<u8>>,
     pub left: Vec<Left>,
 }
 
-/// How many lines of the cache one call asks for: as many as a group of threads that walk memory has chunks.
+/// The number of lines that one call prefetches: as many as a group of threads that walk memory has chunks.
 pub(super) const LINES: usize = 8;
 
 /// Flags of an access that has been checked, aligned to nothing.
@@ -177,13 +178,13 @@ impl<'k, 'f> Emitter<'k, 'f> {
         self.kernel.vars.iter().position(|var| var.role == role).map(|at| Var(at as u32))
     }
 
-    /// A block that code can go on in.
+    /// Goes on in a block.
     pub(super) fn begin(&mut self, block: Block) {
         self.b.switch_to_block(block);
         self.ended = false;
     }
 
-    /// Asks for what is wanted. A call costs more than it brings where there is one for each line, or where vectors are alive.
+    /// Emits the prefetches. A call costs more than it gains if each line has its own, or where vectors are alive.
     fn ask(&mut self) -> Result<()> {
         for lines in std::mem::take(&mut self.wanted).chunks(LINES) {
             let all = lines.iter().cycle().take(LINES).map(|num| Val::Num(num.clone())).collect::<Vec<_>>();
@@ -211,7 +212,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         block
     }
 
-    /// Statements with variables of their own.
+    /// Emits statements with variables of their own.
     fn block(&mut self, all: &'k [Stmt]) -> Result<()> {
         self.push_scope();
         self.statements(all)?;
@@ -228,10 +229,10 @@ impl<'k, 'f> Emitter<'k, 'f> {
         Ok(())
     }
 
-    /// A statement; how many of those that follow in its list it has done as well.
+    /// Emits a statement; gives the number of statements after it in its list that it has emitted as well.
     pub(super) fn statement(&mut self, stmt: &'k Stmt, after: &After<'_, 'k>) -> Result<usize> {
         if self.ended {
-            // What nobody gets to.
+            // A block for unreachable statements.
             let block = self.b.create_block();
             self.begin(block);
         }
@@ -297,7 +298,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         self.begin(then);
         let els = of.els.as_slice();
         if !self.stretch(&of.then, &After { here: els, outer: Some(after) })? {
-            // Nothing follows in a list of its own.
+            // The list of the branch itself is empty.
             let behind = After { here: els, outer: Some(after) };
             self.statement(&of.then, &After { here: &[], outer: Some(&behind) })?;
         }
@@ -312,7 +313,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         Ok(())
     }
 
-    /// Whether a statement is done in the widest registers.
+    /// True if a statement is done in the widest registers.
     fn stretch(&mut self, stmt: &'k Stmt, after: &After<'_, 'k>) -> Result<bool> {
         #[cfg(target_arch = "x86_64")]
         if let Stmt::Block(all) = stmt
@@ -362,7 +363,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         Ok(0)
     }
 
-    /// A statement for each lane of a mask.
+    /// Emits a statement for each lane of a mask.
     fn each_lane(&mut self, mask: &'k Expr, number: Var, stmt: &'k Stmt, after: &After<'_, 'k>) -> Result<()> {
         let mask = self.eval(mask)?;
         let mask = self.as_mask(&mask)?;
@@ -393,7 +394,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         Ok(())
     }
 
-    /// Declares a variable that begins as this.
+    /// Declares a variable that begins with the value of an expression.
     fn begin_as(&mut self, var: Var, expr: &'k Expr) -> Result<()> {
         let kernel = self.kernel;
         let data = kernel.var(var);
@@ -402,12 +403,12 @@ impl<'k, 'f> Emitter<'k, 'f> {
             _ => self.eval(expr)?,
         };
         let mut value = self.as_type(&value, &data.ty)?;
-        // Such stores are calls, which a kernel that computes much has no time for; a choice between them and others would have what is
-        // stored computed for each, and once more after it.
+        // Stores past the cache are calls, for which a kernel that computes much has no time; a choice between them and plain stores would
+        // have the stored value computed for each, and once more after the choice.
         if data.role == Role::PastCache && !kernel.functions.is_empty() {
             value = Val::Num(Num { at: At::Known(0), ty: data.ty.clone() });
         }
-        // What is known of a mask saves a call for each access under it.
+        // A known mask saves a call for each access under it.
         let stays = matches!(value, Val::Mask(Mask::Known(_))) && !self.is_set[var.index()];
         if data.constant || stays {
             self.bind(var, Binding::Value(value));
@@ -419,7 +420,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         self.set(&variable, value)
     }
 
-    /// Of a variable that begins as what a block keeps: where that is.
+    /// Notes the place of a variable that begins with a value that a block keeps in scratch.
     fn note_kept(&mut self, var: Var, expr: &'k Expr, value: &Val) {
         let (Expr::Op(Op::Memory(memory), args), Val::Lanes(Kind::F32 | Kind::I32, parts)) = (expr, value) else {
             return;
@@ -514,7 +515,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         })
     }
 
-    /// Goes to one of two blocks. What costs nothing is computed whether it is wanted or not.
+    /// Jumps to one of two blocks. A condition that costs nothing is computed even if it is not needed.
     pub(super) fn branch(&mut self, cond: &'k Expr, then: Block, other: Block, depth: u32) -> Result<()> {
         self.ask()?;
         match cond {
@@ -549,7 +550,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         Ok(())
     }
 
-    /// `cond ? a : b` of masks, of which one alone is computed.
+    /// `cond ? a : b` of masks, of which only one is computed.
     fn mask_by_branch(&mut self, [cond, a, b]: &'k [Expr; 3]) -> Result<Val> {
         let (then, other, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let result = self.b.append_block_param(after, types::I32);
@@ -577,7 +578,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         self.blocks.pop();
     }
 
-    /// Whether a variable is of the block around the innermost one.
+    /// True if a variable belongs to the block around the innermost one.
     pub(super) fn is_of_outer(&self, var: Var) -> bool {
         let block = self.bindings[var.index()].as_ref().map(|(_, block)| *block);
         block.is_some() && block == self.blocks.iter().rev().nth(1).copied()
@@ -595,7 +596,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         self.ended
     }
 
-    /// Goes to one of two blocks.
+    /// Jumps to one of two blocks.
     pub(super) fn branch_on(&mut self, cond: clif::Value, then: Block, other: Block) {
         self.b.ins().brif(cond, then, &[], other, &[]);
         self.ended = true;
@@ -615,7 +616,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
         Ok(self.returned.take().unwrap_or(Val::Nothing))
     }
 
-    /// One of two ways, by a condition; the lanes that they leave, where they are of a kind.
+    /// A choice between two values by a condition, with a branch for each; gives the lanes if both are of one kind.
     pub(super) fn diamond(
         &mut self,
         cond: clif::Value,
@@ -646,7 +647,7 @@ impl<'k, 'f> Emitter<'k, 'f> {
     }
 }
 
-/// Whether computing something for nothing costs less than a jump, and does nothing.
+/// True if computing something for nothing costs less than a jump, and has no effect.
 pub(super) fn is_cheap(expr: &Expr) -> bool {
     match expr {
         Expr::Int(..) | Expr::Real(..) | Expr::Var(_) | Expr::Field(..) => true,

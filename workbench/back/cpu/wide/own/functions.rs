@@ -13,7 +13,7 @@ use crate::back::lane::table::{NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr};
 use crate::back::lane::types::{Ty, bits_of};
 
-/// The one operand of an operation that the table says has one, and so on.
+/// The operands of an operation, as many as the table says.
 fn operands<const N: usize>(args: &[Expr]) -> Result<&[Expr; N]> {
     args.try_into().map_err(|_| bad("another number of operands"))
 }
@@ -36,7 +36,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(given(self.b.ins().select(is_nan, x, one), ty.clone()))
     }
 
-    /// What the code generator has one instruction for.
+    /// An operation that is one instruction of the code generator.
     fn instruction<const N: usize>(
         &mut self,
         ty: &Ty,
@@ -60,7 +60,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(given(v, to))
     }
 
-    /// What is counted of the bits of a number, as an `int`.
+    /// A count of bits of a number, as an `int`.
     fn counted(
         &mut self,
         args: &'k [Expr],
@@ -237,7 +237,7 @@ impl<'k> Emitter<'k, '_> {
         }
     }
 
-    /// Whether what a mask's lanes access side by side is all in bounds.
+    /// True if the neighbouring elements of a mask's lanes are all in bounds.
     fn inside(&mut self, [mask, o, size, limit]: &'k [Expr; 4]) -> Result<Val> {
         let bits = self.bits_of_mask(mask)?;
         let (o, size) = (self.as_value(o, &I64)?, self.as_value(size, &I64)?);
@@ -257,7 +257,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(given(self.b.ins().bor(both, nobody), Ty::Bool))
     }
 
-    /// Shifted to the right a narrow number stays what it is.
+    /// The type in which a number is shifted: a right shift keeps a narrow number as it is.
     fn promoted_shift(&mut self, op: NumberOp, x: &Num) -> Result<Num> {
         match x.ty {
             Ty::Bool | Ty::Int { bits: 8 | 16, .. } if op == NumberOp::Shl => self.converted(x, &I32),

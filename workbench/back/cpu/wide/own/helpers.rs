@@ -1,6 +1,6 @@
-//! What is done for 16 lanes at once by a function of this process: what no vector instruction does, what faults do, atomics.
+//! Functions of this process that work on 16 lanes at once: operations without a vector instruction, faults, atomics.
 //!
-//! Lanes come by address, as arrays; what is given as lanes goes to the address that comes last.
+//! Lanes are passed by address, as arrays; lanes that a function returns go to the last address.
 
 use super::{atomics, masked};
 use crate::back::cpu::abi::context::WorkerCtx;
@@ -13,11 +13,11 @@ use crate::ir::MathFn;
 
 pub(super) type Lanes<T> = [T; 16];
 
-/// How an argument comes.
+/// The way in which an argument is passed.
 #[derive(Debug, Clone)]
 pub(super) enum Arg {
     Lanes(Kind),
-    /// In 32 bits.
+    /// A mask, in 32 bits.
     Mask,
     Num(Ty),
     Nothing,
@@ -30,7 +30,7 @@ pub(super) struct Helper {
     pub gives: Arg,
 }
 
-/// What went wrong: of all faults that of the lowest block's lowest thread is kept, as the C's `State` has it.
+/// The record of a fault: of all faults, the one of the lowest block's lowest thread is kept, as in the C's `State`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct State {
@@ -39,14 +39,14 @@ pub(super) struct State {
     block: u32,
     /// The running block, counted from the first of the call.
     now: u32,
-    /// Where blocks are one long row: which row of threads runs.
+    /// The row of threads that runs, if blocks are one long row.
     row: u32,
-    /// In such a row how many threads of a block lie side by side; else 0.
+    /// The number of threads of a block side by side in such a row; else 0.
     span: u32,
     site: u64,
     a: u64,
     b: u64,
-    /// How many threads a block has in x and y.
+    /// The numbers of threads of a block in x and y.
     x: u32,
     y: u32,
 }
@@ -64,7 +64,7 @@ impl State {
         at as i32
     }
 
-    /// The places of what says how blocks look: the span, the threads in x and in y.
+    /// The places of the members that describe blocks: the span, the threads in x and in y.
     pub(super) fn shape() -> [i32; 3] {
         [std::mem::offset_of!(State, span), std::mem::offset_of!(State, x), std::mem::offset_of!(State, y)]
             .map(|at| at as i32)
@@ -86,7 +86,7 @@ impl State {
         *self = State { faulted: 1, thread, block, site, a, b, ..*self };
     }
 
-    /// At a place of lanes; nothing where nobody is there.
+    /// Notes a fault at a place of lanes; nothing if the mask is empty.
     fn note_lanes(&mut self, site: u64, t: u32, mask: u32, a: &Lanes<i64>, b: &Lanes<i64>) {
         if mask != 0 {
             let lane = mask.trailing_zeros();
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// Those of a chunk that have not faulted.
+    /// The lanes of a chunk that still run: those below the fault.
     fn alive(&self, t: u32) -> u32 {
         if self.faulted == 0 {
             return 0xffff;
@@ -102,13 +102,13 @@ impl State {
         (0..16).filter(|l| self.place(t + l) < (self.block, self.thread)).fold(0, |m, l| m | 1 << l)
     }
 
-    /// The thread that faulted, as faults want it.
+    /// The thread that faulted, packed as a fault needs it.
     fn packed(&self, t: u32) -> u32 {
         (t % self.x) | ((t / self.x % self.y) << 10) | ((t / (self.x * self.y)) << 20)
     }
 }
 
-/// Tells what went wrong.
+/// Reports the fault.
 unsafe extern "C" fn stop(ctx: *mut WorkerCtx, state: &State) -> u32 {
     // SAFETY: generated code passes the context it was given.
     unsafe {
@@ -185,7 +185,7 @@ unsafe fn gather<T: Copy, R: Copy + Default>(
 }
 
 /// # Safety
-/// As of [`gather`].
+/// The same as for [`gather`].
 unsafe fn scatter<T: Copy, S: Copy>(
     mask: u32,
     to: *mut u8,
@@ -210,18 +210,18 @@ pub(super) const I: Arg = Arg::Lanes(Kind::I32);
 pub(super) const L: Arg = Arg::Lanes(Kind::I64);
 pub(super) const V: Arg = Arg::Nothing;
 
-/// What a helper is for.
+/// The operation that a helper does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Callee {
     Op(Op),
     /// A math function of lanes, which kernels have as well.
     Math(MathFn, Kind),
-    /// To ask for lines of the cache.
+    /// A prefetch of lines of the cache.
     Ask,
 }
 
 impl Callee {
-    /// An access, wherever it is.
+    /// The callee of an access, in whatever memory.
     pub(super) fn access(op: MemoryOp) -> Callee {
         Callee::Op(Op::Memory(MemoryOp { space: Space::Unknown, ..op }))
     }
@@ -234,7 +234,7 @@ impl Callee {
         }
     }
 
-    /// Whether there is one.
+    /// True if there is a helper.
     pub(super) fn is_there(self) -> bool {
         self.find().is_some()
     }
@@ -247,7 +247,7 @@ impl Callee {
             Callee::Op(Op::Number(_)) => None,
             Callee::Op(Op::Memory(op)) => {
                 let found = access(op)?;
-                // As the processor has it, where it does.
+                // An instruction of the processor is used if it has one.
                 Some(Helper { address: masked::find(op).unwrap_or(found.address), ..found })
             }
             Callee::Op(Op::Atomic(op)) => atomics::find(op),
@@ -286,7 +286,7 @@ fn of_truths(access: Access) -> Option<Helper> {
     }
 }
 
-/// Stores past the cache; without them there is nothing to call.
+/// Stores past the cache; none if the processor has no such stores.
 fn past_cache(op: MemoryOp) -> Option<Helper> {
     let lanes = match op.of.kind() {
         Kind::F32 => F,
@@ -297,12 +297,12 @@ fn past_cache(op: MemoryOp) -> Option<Helper> {
     made(masked::find(op)?, &[P, lanes], V)
 }
 
-/// Asks for lines of the cache, which need not be anybody's.
+/// Prefetches lines of the cache, at any addresses.
 extern "C" fn ask(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64) {
     #[cfg(target_arch = "x86_64")]
     for at in [a, b, c, d, e, f, g, h] {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: nothing is accessed.
+        // SAFETY: a prefetch accesses nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at as *const i8) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -344,17 +344,17 @@ unsafe extern "C" fn bad_load_b1(
 ) -> u32 {
     let bad = outside(o, limit) & mask;
     state.note_lanes(site, t, bad, o, b);
-    // SAFETY: those are left out that are out of bounds.
+    // SAFETY: lanes out of bounds are left out.
     unsafe { gather_b1(mask & !bad, from, o) }
 }
 
 unsafe extern "C" fn scatter_b1(mask: u32, to: *mut u8, o: &Lanes<i64>, x: u32) {
-    // SAFETY: as of `gather_b1`.
+    // SAFETY: the same as for `gather_b1`.
     unsafe { scatter(mask, to, |l| o[l] as isize, &as_truth(x), |n| n as u8) };
 }
 
 unsafe extern "C" fn store_b1(mask: u32, to: *mut u8, x: u32) {
-    // SAFETY: as of `gather_b1`.
+    // SAFETY: the same as for `gather_b1`.
     unsafe { scatter(mask, to, |l| l as isize, &as_truth(x), |n| n as u8) };
 }
 
@@ -370,7 +370,7 @@ unsafe extern "C" fn bad_store_b1(
     x: u32,
 ) {
     let bad = bad_lanes(state, site, t, mask, limit, o, b);
-    // SAFETY: those are left out that are out of bounds.
+    // SAFETY: lanes out of bounds are left out.
     unsafe { scatter_b1(mask & !bad, to, o, x) };
 }
 
@@ -403,15 +403,15 @@ macro_rules! accesses {
                 ) {
                     let bad = outside(o, limit) & mask;
                     state.note_lanes(site, t, bad, o, b);
-                    // SAFETY: those are left out that are out of bounds.
+                    // SAFETY: lanes out of bounds are left out.
                     unsafe { ga(mask & !bad, from, o, out) };
                 }
                 unsafe extern "C" fn sc(mask: u32, to: *mut u8, o: &Lanes<i64>, x: &Lanes<$lane>) {
-                    // SAFETY: as of `ga`.
+                    // SAFETY: the same as for `ga`.
                     unsafe { scatter(mask, to, |l| o[l] as isize, x, |x| x as $element) };
                 }
                 unsafe extern "C" fn stm(mask: u32, to: *mut u8, x: &Lanes<$lane>) {
-                    // SAFETY: as of `ga`.
+                    // SAFETY: the same as for `ga`.
                     unsafe { scatter(mask, to, |l| (l * size_of::<$element>()) as isize, x, |x| x as $element) };
                 }
                 unsafe extern "C" fn bad_st(
@@ -419,7 +419,7 @@ macro_rules! accesses {
                     x: &Lanes<$lane>,
                 ) {
                     let bad = bad_lanes(state, site, t, mask, limit, o, b);
-                    // SAFETY: those are left out that are out of bounds.
+                    // SAFETY: lanes out of bounds are left out.
                     unsafe { sc(mask & !bad, to, o, x) };
                 }
                 match op.access {
@@ -451,7 +451,7 @@ accesses! {
     U16 u16, i32, I;
 }
 
-/// What is done lane by lane: the operation, kinds and types of the arguments, what is given, the lane's expression.
+/// Operations done lane by lane: the operation, kinds and types of the arguments, kind and type of the result, the lane's expression.
 macro_rules! lanewise {
     ($($op:ident ($($arg:ident: $kind:ident $ty:ty),*) -> $gives:ident $out:ty { $lane:expr })*) => {
         fn lane_by_lane(op: LaneOp) -> Option<Helper> {
@@ -471,7 +471,7 @@ macro_rules! lanewise {
     };
 }
 
-// Of lanes that nobody asked for any result does, but none may stop.
+// Inactive lanes may have any result, but must not trap.
 lanewise! {
     DivI32 (a: I i32, b: I i32) -> I i32 { if b == 0 { 0 } else { a.wrapping_div(b) } }
     DivU32 (a: I u32, b: I u32) -> I u32 { a.checked_div(b).unwrap_or(0) }

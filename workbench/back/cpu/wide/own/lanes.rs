@@ -27,7 +27,7 @@ impl<'k> Emitter<'k, '_> {
         }
     }
 
-    /// A call of one of the kernel's functions: in the processor's widest vectors, where this process has it so.
+    /// A call of one of the kernel's functions: in the processor's widest vectors, if this process has such a function.
     pub(super) fn function(&mut self, id: FunctionId, args: &'k [Expr]) -> Result<Val> {
         let values = self.all(args)?;
         let kernel = self.kernel;
@@ -37,11 +37,11 @@ impl<'k> Emitter<'k, '_> {
         }
     }
 
-    /// What operands are.
+    /// The values of operands.
     fn all(&mut self, args: &'k [Expr]) -> Result<Vec<Val>> {
         let mut values = Vec::with_capacity(args.len());
         for (i, arg) in args.iter().enumerate() {
-            // Of a fault at a place its lanes are told twice, mostly by the same words.
+            // A fault of lanes has two operands of lanes, mostly equal expressions, which are evaluated once.
             let is_call = matches!(arg, Expr::Op(..) | Expr::Call(..) | Expr::Host(_));
             let same = if is_call { args[..i].iter().position(|before| before == arg) } else { None };
             let value = match same.and_then(|i| values.get(i)) {
@@ -107,7 +107,7 @@ impl<'k> Emitter<'k, '_> {
         self.known_lanes(kind, if kind == Kind::F32 { u64::from((x as f32).to_bits()) } else { x.to_bits() })
     }
 
-    /// Numbers a step apart.
+    /// Numbers at equal steps.
     pub(super) fn line(&mut self, kind: Kind, first: &Num, step: &Num) -> Result<Parts> {
         let base = self.splat(kind, first)?;
         let (per, ty) = (16 / kind.count() as i64, kind.vector());
@@ -138,7 +138,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(all)
     }
 
-    /// The first where the mask is set.
+    /// Lanes of the first operand where the mask is set, of the second elsewhere.
     pub(super) fn select(&mut self, kind: Kind, mask: Mask, a: &Parts, b: &Parts) -> Parts {
         match mask {
             Mask::Known(0xffff) => return *a,
@@ -179,7 +179,7 @@ impl<'k> Emitter<'k, '_> {
     fn float_min(&mut self, kind: Kind, max: bool, a: &Parts, b: &Parts) -> Parts {
         self.each2(kind, a, b, |e, x, y| {
             let one = e.min2(kind, max, x, y);
-            // Of equal ones the second; with the first's bits that is `y & x`, or `y | x`. A selection takes three times as long.
+            // Equal operands give the second; with the first's bits that is `y & x`, or `y | x`. A selection takes three times as long.
             let equal = e.b.ins().fcmp(FloatCC::Equal, x, y);
             let equal = e.cast(equal, kind.vector());
             let one = if max {
@@ -194,7 +194,7 @@ impl<'k> Emitter<'k, '_> {
         })
     }
 
-    /// The second where either is NaN or both are equal.
+    /// The minimum or maximum; the second operand if either is NaN or both are equal.
     fn min2(&mut self, kind: Kind, max: bool, x: clif::Value, y: clif::Value) -> clif::Value {
         let wins =
             if max { self.b.ins().fcmp(FloatCC::LessThan, y, x) } else { self.b.ins().fcmp(FloatCC::LessThan, x, y) };
@@ -227,8 +227,8 @@ impl<'k> Emitter<'k, '_> {
         let mut out = *p;
         let mut powers = vec![rest];
         if kind == Kind::F32 {
-            // Half of the exponent cannot take `p` out of the normal numbers, so it may be added to its bits. Where `n` is 0 nothing is, nor
-            // where it is NaN: that converts to what a shift leaves nothing of.
+            // Half of the exponent cannot take `p` out of the normal numbers, so it may be added to its bits. Nothing is added where `n` is
+            // 0, nor where it is NaN: NaN converts to a number that is shifted out altogether.
             out = self.each2(kind, p, &half, |e, p, half| {
                 let (bits, by) = (e.cast(p, ints.vector()), e.b.ins().ishl_imm_s(half, mantissa));
                 let sum = e.b.ins().iadd(bits, by);
@@ -294,7 +294,7 @@ impl<'k> Emitter<'k, '_> {
         self.shuffled(v, v, [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7], ty)
     }
 
-    /// Lanes of 32 bits as lanes of 64, of each vector the low half and the high one.
+    /// Lanes of 32 bits as lanes of 64: the low half and the high half of each vector.
     fn widened(&mut self, a: &Parts, mut f: impl FnMut(&mut Self, clif::Value, bool) -> clif::Value) -> Parts {
         let mut all = *a;
         for i in 0..4 {
@@ -312,7 +312,7 @@ impl<'k> Emitter<'k, '_> {
         all
     }
 
-    /// Shifted by a number of lanes that are all the same and known; the amounts.
+    /// The amount of a shift, if it is known and the same for all lanes.
     fn same_known(&self, amounts: &Parts, count: usize) -> Option<u64> {
         let dfg = &self.b.func.dfg;
         let first = *amounts.first()?;
@@ -333,7 +333,7 @@ impl<'k> Emitter<'k, '_> {
         size_ok.then(|| lane(0))
     }
 
-    /// Shifted by what is known and the same for all; else by a helper.
+    /// A shift by instructions if the amount is known and the same for all lanes; else by a helper.
     fn shifted(&mut self, op: LaneOp, args: &[Val]) -> Result<Val> {
         let kind = match op.gives() {
             Operand::Lanes(kind) => kind,
@@ -341,7 +341,7 @@ impl<'k> Emitter<'k, '_> {
         };
         let [a, b] = self.operands(args, kind)?;
         let bits: u64 = if kind == Kind::I32 { 32 } else { 64 };
-        // 64-bit lanes are two in a vector.
+        // A vector holds two 64-bit lanes.
         let Some(n) = self.same_known(&b, kind.count()) else {
             return self.call_helper(Callee::Op(Op::Lanes(op)), args);
         };
@@ -422,7 +422,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Lanes(kind, self.line(kind, &first, &step)?))
     }
 
-    /// One or zero, by a mask.
+    /// One where a mask is set, zero elsewhere.
     fn ones(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
         let [m] = args else { return Err(bad("another number of operands")) };
         let m = self.as_mask(m)?;
@@ -436,7 +436,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Mask(self.compare_lanes(Binary::Ne, kind, false, &a, &zero)))
     }
 
-    /// Wrapped to fewer bits.
+    /// Lanes wrapped to fewer bits.
     fn fitted(&mut self, args: &[Val], bits: i64, signed: bool) -> Result<Val> {
         let kind = Kind::I32;
         if signed {
@@ -490,7 +490,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Lanes(Kind::F64, all))
     }
 
-    /// Lanes that are not below one number, unsigned.
+    /// The lanes that are not below one number, unsigned.
     fn past(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
         let [o, limit] = args else { return Err(bad("another number of operands")) };
         let (o, limit) = (self.as_lanes(o, kind)?, self.as_num(limit)?);
@@ -612,7 +612,7 @@ impl<'k> Emitter<'k, '_> {
                 let [a] = self.operands(args, F32)?;
                 Ok(Val::Lanes(F32, self.split(&a).1))
             }
-            // The exponent of what its mantissa is given of.
+            // The exponent belongs to the number that the mantissa was taken from.
             L::ExponentF32 => {
                 let [a, _] = self.operands(args, F32)?;
                 Ok(Val::Lanes(F32, self.split(&a).0))
@@ -729,7 +729,7 @@ impl<'k> Emitter<'k, '_> {
         }
     }
 
-    /// A comparison of 32-bit lanes with zero, as bits; of what a helper gives.
+    /// A comparison of 32-bit lanes with zero, for the result of a helper.
     pub(super) fn truth_of(&mut self, parts: &Parts) -> Mask {
         let zero = self.known_lanes(Kind::I32, 0);
         let found = self.each2(Kind::I32, parts, &zero, |e, a, b| e.b.ins().icmp(IntCC::NotEqual, a, b));

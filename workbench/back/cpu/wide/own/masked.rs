@@ -1,4 +1,5 @@
-//! Stores past the cache, and accesses of some of 16 neighbours, as the processor has them. Elsewhere they are done lane by lane.
+//! Stores past the cache, and accesses of some of 16 neighbours, by the processor's instructions. Processors without them do these lane by
+//! lane.
 
 use crate::back::lane::table::{Access, Kind, MemoryOp};
 
@@ -6,7 +7,7 @@ use crate::back::lane::table::{Access, Kind, MemoryOp};
 #[cfg(target_arch = "x86_64")]
 pub(super) fn find(op: MemoryOp) -> Option<usize> {
     use std::arch::is_x86_feature_detected as has;
-    // Narrow elements are not as large as what holds them.
+    // Narrow elements differ in size from their lanes.
     let is_long = match op.of.kind() {
         Kind::F32 | Kind::I32 if op.of.size() == 4 => false,
         Kind::F64 | Kind::I64 => true,
@@ -37,7 +38,7 @@ mod x86 {
     use crate::back::cpu::math::lanes::avx512::joined;
 
     /// # Safety
-    /// The address is that of a line of the cache, with room for what is stored.
+    /// The address is that of a line of the cache, with room for the stored lanes.
     pub unsafe extern "C" fn stream(to: *mut u8, x: &[__m128i; 4]) {
         for (i, part) in x.iter().enumerate() {
             // SAFETY: the caller's promise.
@@ -46,7 +47,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As of [`stream`].
+    /// The same as for [`stream`].
     pub unsafe extern "C" fn stream_pairs(to: *mut u8, x: &[__m128i; 8]) {
         for (i, part) in x.iter().enumerate() {
             // SAFETY: the caller's promise.
@@ -63,7 +64,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As of [`load_512`].
+    /// The same as for [`load_512`].
     #[target_feature(enable = "avx512f")]
     pub unsafe extern "C" fn load_pairs_512(mask: u32, from: *const i64, out: &mut [__m128i; 8]) {
         let to = out.as_mut_ptr().cast::<__m512i>();
@@ -75,7 +76,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As of [`load_512`].
+    /// The same as for [`load_512`].
     #[target_feature(enable = "avx512f")]
     pub unsafe extern "C" fn store_512(mask: u32, to: *mut i32, x: &[__m128i; 4]) {
         // SAFETY: the caller's promise.
@@ -83,7 +84,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As of [`load_512`].
+    /// The same as for [`load_512`].
     #[target_feature(enable = "avx512f")]
     pub unsafe extern "C" fn store_pairs_512(mask: u32, to: *mut i64, x: &[[__m128i; 4]; 2]) {
         // SAFETY: the caller's promise.
@@ -93,7 +94,7 @@ mod x86 {
         }
     }
 
-    /// All ones in the lanes of eight bits.
+    /// Lanes of all ones where eight bits are set.
     #[target_feature(enable = "avx2")]
     fn lanes_of(bits: u32) -> __m256i {
         let places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -101,7 +102,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As of [`load_512`].
+    /// The same as for [`load_512`].
     #[target_feature(enable = "avx2")]
     pub unsafe extern "C" fn load_256(mask: u32, from: *const i32, out: &mut [__m128i; 4]) {
         let to = out.as_mut_ptr().cast::<__m256i>();
@@ -113,7 +114,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As of [`load_512`].
+    /// The same as for [`load_512`].
     #[target_feature(enable = "avx2")]
     pub unsafe extern "C" fn store_256(mask: u32, to: *mut i32, x: &[__m128i; 4]) {
         // SAFETY: the caller's promise.

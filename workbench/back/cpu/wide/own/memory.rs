@@ -12,7 +12,7 @@ use crate::back::lane::table::{Access, Element, Kind, MemoryOp};
 use crate::back::lane::tree::Binary;
 use crate::back::lane::types::Ty;
 
-/// Of a known mask of the first 1, 2, 4 or 8 lanes of 32 bits how many these are.
+/// The number of lanes in a known mask of the first 1, 2, 4 or 8 lanes of 32 bits.
 fn first_lanes(mask: Mask, size: u32) -> Option<u32> {
     match mask {
         Mask::Known(bits) => [1u32, 2, 4, 8].into_iter().find(|n| size == 4 && u32::from(bits) == (1 << n) - 1),
@@ -20,7 +20,7 @@ fn first_lanes(mask: Mask, size: u32) -> Option<u32> {
     }
 }
 
-/// One or two lanes of 32 bits as a number, and the vector of such numbers.
+/// The type of one or two lanes of 32 bits as a number, and of the vector of such numbers.
 fn short(count: u32) -> Option<(clif::Type, clif::Type)> {
     match count {
         1 => Some((types::I32, types::I32X4)),
@@ -30,7 +30,7 @@ fn short(count: u32) -> Option<(clif::Type, clif::Type)> {
 }
 
 impl Emitter<'_, '_> {
-    /// Memory for what a helper gets as its argument of that number; 8 for what it gives.
+    /// The slot for the argument of a helper with that number; number 8 is the result.
     pub(super) fn room(&mut self, number: usize, bytes: u32) -> StackSlot {
         if let Some(slot) = self.rooms.get(&(number, bytes)) {
             return *slot;
@@ -90,7 +90,7 @@ impl Emitter<'_, '_> {
             }
             return;
         }
-        // The low bits of each lane, so that none is too large for what narrows by saturating.
+        // The low bits of each lane, so that narrowing does not saturate.
         let all = if size == 1 { 0xff_i64 } else { 0xffff };
         let low = self.constant(types::I32X4, (all as i32).to_le_bytes().repeat(4));
         let low = self.each2(Kind::I32, parts, &[low; 8], |e, v, low| e.b.ins().band(v, low));
@@ -104,7 +104,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The first so many of 32-bit neighbours, as a step of a tree of reductions has them; zeros behind them.
+    /// The first lanes of 32-bit neighbours, as in a step of a tree of reductions; zeros after them.
     fn load_first(&mut self, kind: Kind, count: u32, at: clif::Value) -> Parts {
         let zero = self.constant(kind.vector(), vec![0; 16]);
         let mut parts = [zero; 8];
@@ -130,7 +130,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Whether a mask has all lanes, where that is known; else as a condition.
+    /// True if a mask has all lanes, if that is known; else a condition.
     fn is_full(&mut self, mask: Mask) -> std::result::Result<bool, clif::Value> {
         match mask {
             Mask::Known(bits) => Ok(bits == 0xffff),
@@ -156,7 +156,7 @@ impl Emitter<'_, '_> {
                 let parts = self.load_lanes(kind, size, of.is_signed(), at);
                 Ok(self.loaded(of, parts))
             }
-            // Without stores past the cache there is nothing to call.
+            // A processor without stores past the cache has no helper for them.
             (Access::Store, _) if op.past_cache && Callee::access(op).is_there() => helped(self),
             (Access::Store, [at, value]) => {
                 let at = self.pointer(at)?;
@@ -257,7 +257,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// What was loaded: of truth values a mask.
+    /// The result of a load: a mask for truth values.
     fn loaded(&mut self, of: Element, parts: Parts) -> Val {
         match of {
             Element::B1 => Val::Mask(self.truth_of(&parts)),
@@ -265,12 +265,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Neighbours of a mask, by a helper.
+    /// Loads neighbours of a mask by a helper.
     fn load_some(&mut self, op: MemoryOp, mask: Mask, at: clif::Value) -> Result<Parts> {
         let at = Val::Num(Num { at: At::Value(at), ty: Ty::int(64, true) });
         match self.call_helper(Callee::access(op), &[Val::Mask(mask), at])? {
             Val::Lanes(_, parts) => Ok(parts),
-            // As lanes they are truth values once more.
+            // Truth values are lanes here.
             Val::Mask(mask) => {
                 let [a, b, c, d] = self.mask_lanes(mask);
                 Ok([a, b, c, d, a, b, c, d])
@@ -313,7 +313,7 @@ impl Emitter<'_, '_> {
         Ok(self.value(&num))
     }
 
-    /// What is stored as lanes: of truth values zeros and ones.
+    /// The lanes to store: zeros and ones for truth values.
     fn stored(&mut self, of: Element, value: &Val) -> Result<Parts> {
         if of != Element::B1 {
             return self.as_lanes(value, of.kind());

@@ -1,11 +1,11 @@
-//! Our own compiler of wide code: the kernel that a C compiler would get as text becomes vectors of 128 bits, by the code generator of the tiers
-//! below; with AVX-512, [`loops`] has what computes 32-bit lanes and nothing else in registers of 512. It needs no compiler on the machine and
-//! takes some tens of milliseconds.
+//! Our own compiler of wide code: it makes vectors of 128 bits of the text that a C compiler would get, by the code generator of the tiers
+//! below; with AVX-512, pieces that compute 32-bit lanes and nothing else run in registers of 512 bits ([`loops`]). It needs no compiler on the
+//! machine and takes some tens of milliseconds.
 //!
-//! It compiles the lane IR ([`crate::back::lane`]): [`emit`] walks statements and makes CLIF as it goes, [`scalar`] has expressions,
-//! [`functions`] and [`lanes`] say what each operation is, [`memory`] what accesses are. A group of 16 lanes is four vectors or, of 64-bit
-//! lanes, eight ([`value`]). What the code generator has no instruction for, and what happens once things go wrong, is a function of this
-//! process for all 16 lanes ([`helpers`], [`atomics`], [`masked`]).
+//! The lane IR ([`crate::back::lane`]) is its input: [`emit`] walks statements and makes CLIF as it goes, [`scalar`] does expressions,
+//! [`functions`] and [`lanes`] do each operation, [`memory`] accesses. A group of 16 lanes is four vectors or, for 64-bit lanes, eight
+//! ([`value`]). An operation without an instruction of the code generator, and the work after a fault, is a function of this process for
+//! all 16 lanes ([`helpers`], [`atomics`], [`masked`]).
 
 mod atomics;
 mod emit;
@@ -40,10 +40,10 @@ use crate::back::lane::left::Left;
 use crate::back::lane::tree::Kernel;
 use crate::back::lane::{read, valid};
 
-/// Whether this machine has vectors that this is written for: of 128 bits, the lowest lane first in memory.
+/// True if this machine has the vectors that the code needs: 128 bits, the lowest lane first in memory.
 pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// What of a kernel there is no code for.
+/// The part of a kernel that has no code.
 #[derive(Debug)]
 struct Bad(String);
 
@@ -53,12 +53,12 @@ fn bad(what: impl Into<String>) -> Bad {
     Bad(what.into())
 }
 
-/// Why there is no machine code.
+/// The reason why there is no machine code.
 #[derive(Debug, PartialEq, Eq)]
 enum Failure {
-    /// A valid kernel has something that there is no code for, which is a mistake of ours.
+    /// A valid kernel has a part without code, which is a mistake of ours.
     NoCode(String),
-    /// Anything else, as a sentence.
+    /// Another reason, as a sentence.
     Other(String),
 }
 
@@ -77,17 +77,17 @@ impl From<&str> for Failure {
     }
 }
 
-/// What is known besides the kernel.
+/// The facts known besides the kernel.
 struct Known {
     conv: CallConv,
     frame: TargetFrontendConfig,
-    /// Of blocks that are one long row how many threads of a block lie side by side; else 0.
+    /// The number of threads of a block side by side, for blocks that are one long row; else 0.
     span: u32,
-    /// How many threads a block has in x and y.
+    /// The numbers of threads of a block in x and y.
     rows: [u32; 2],
     has_fma: bool,
     has_estimate: bool,
-    /// Whether there are instructions for [`loops`].
+    /// True if there are instructions for [`loops`].
     has_widest: bool,
     /// Addresses of functions of this process, by the numbers that they are called by.
     hosts: RefCell<Vec<usize>>,
@@ -101,13 +101,13 @@ impl Known {
     }
 }
 
-/// Machine code, and what it reads.
+/// Machine code and the data that it reads.
 pub struct Own {
     machine: Machine,
     _tables: Vec<Box<[u32]>>,
-    /// How many loops and stretches run in the widest registers.
+    /// The number of loops and stretches that run in the widest registers.
     loops: usize,
-    /// Why others do not.
+    /// The reasons why others do not.
     left: Vec<Left>,
 }
 
@@ -117,7 +117,7 @@ impl Own {
         self.machine.stack_need
     }
 
-    /// How many loops and stretches run in the widest registers, and why others do not.
+    /// The number of loops and stretches that run in the widest registers, and the reasons why others do not.
     pub fn loops(&self) -> (usize, &[Left]) {
         (self.loops, &self.left)
     }
@@ -128,7 +128,7 @@ impl Own {
     }
 }
 
-/// Compiles a kernel's text for blocks of a shape; `spans`: whether blocks are one long row of threads.
+/// Compiles a kernel's text for blocks of a shape; `spans`: true if blocks are one long row of threads.
 ///
 /// # Errors
 /// One sentence.
@@ -137,7 +137,7 @@ impl Own {
 /// With debug assertions, where the text is no valid kernel, or a valid kernel has something that there is no code for.
 pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
     let kernel = valid::require(read::kernel(text))?;
-    // The code generator's mistakes are not the launch's.
+    // A panic of the code generator must not stop the launch.
     let made = catch_unwind(AssertUnwindSafe(|| compiled(&kernel, block, spans, has_widest())));
     made.map_or_else(
         |_| Err("our own compiler failed".to_owned()),
@@ -150,13 +150,13 @@ pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own,
     )
 }
 
-/// Whether some of it becomes code for registers of 512 bits.
+/// True if parts become code for registers of 512 bits.
 #[cfg(target_arch = "x86_64")]
 pub fn has_widest() -> bool {
     loops::available()
 }
 
-/// Whether some of it becomes code for registers of 512 bits.
+/// True if parts become code for registers of 512 bits.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn has_widest() -> bool {
     false

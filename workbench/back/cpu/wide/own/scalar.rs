@@ -11,7 +11,7 @@ use crate::back::lane::table::{NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr, Host, Unary};
 use crate::back::lane::types::{Ty, bits_of, common};
 
-/// Where a value is kept that may be set.
+/// The place of a value that may be set.
 enum Place {
     Variable(Binding),
     Memory(clif::Value, i32, Ty),
@@ -70,7 +70,8 @@ impl<'k> Emitter<'k, '_> {
                 }
             },
             Expr::Binary(op @ (Binary::Both | Binary::Either), a, b) => {
-                // Only where both are cheap and do nothing, or in what is no condition of a jump.
+                // The operands are both computed only where they are cheap and without effect, or where the result is not the condition of
+                // a jump.
                 let (a, b) = (self.truth(a)?, self.truth(b)?);
                 let at = match (a.at, b.at, *op == Binary::Both) {
                     (At::Known(0), _, true) | (_, At::Known(0), true) => At::Known(0),
@@ -184,7 +185,7 @@ impl<'k> Emitter<'k, '_> {
         })
     }
 
-    /// `cond ? a : b`, of which one alone is computed.
+    /// `cond ? a : b`, of which only one is computed.
     fn choice(&mut self, cond: clif::Value, a: &'k Expr, b: &'k Expr) -> Result<Val> {
         let ty = common(&self.type_of(a)?, &self.type_of(b)?);
         let (then, other, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
@@ -201,7 +202,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Num(Num { at: At::Value(result), ty }))
     }
 
-    /// `(a * b) >> 64` of 128 bits.
+    /// `(a * b) >> 64` in 128 bits.
     fn high_half(&mut self, op: Binary, a: &'k Expr, b: &'k Expr) -> Result<Option<Num>> {
         let (Binary::Shr, Expr::Binary(Binary::Mul, x, y), Expr::Int(64, ..)) = (op, a, b) else { return Ok(None) };
         let Expr::Cast(Ty::Int { bits: 128, signed }, x) = &**x else { return Ok(None) };
@@ -278,7 +279,7 @@ impl<'k> Emitter<'k, '_> {
         }
     }
 
-    /// Whether something is not zero, as a number of 8 bits.
+    /// The truth of an expression (it is not zero), as a number of 8 bits.
     pub(super) fn truth(&mut self, expr: &'k Expr) -> Result<Num> {
         if let Expr::Op(Op::Number(NumberOp::Likely | NumberOp::Unlikely), args) = expr
             && let [one] = &args[..]

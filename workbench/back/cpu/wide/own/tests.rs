@@ -1,4 +1,4 @@
-//! What a kernel means: expected is what C says, worked out by hand; and that there is code for each operation.
+//! Tests of kernels: the expected results are C's, worked out by hand; and each operation has code.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ fn numbers_are_cs() {
         ("(u32)(i8)a", 0xffff_fff0),
         ("(i64)(i8)a", -16_i64 as u64),
         ("(u8)a", 0xf0),
-        // Narrow numbers become `int`s, and one that is unsigned makes both so.
+        // Narrow numbers become `int`s, and an unsigned operand makes both unsigned.
         ("(u64)((u8)a + (u8)a)", 0x1e0),
         ("(i32)a < b", 0),
         ("(i32)a < (i32)b", 1),
@@ -74,7 +74,7 @@ fn masks_are_sixteen_bits_wherever_they_come_from() {
         u32 sum = 0; LOOP_LANES(some) sum += l * 0 + 1u << l; out[5] = (u64)sum; out[6] = (u64)last_lane(some);
         out[7] = (u64)(i64)lane_i32(select_i32(some, l, splat_i32(-1)), 1u);
         m16 first = 3; st_i32(ctx + 64, ldm_i32(first, ctx)); out[8] = *(u64*)(ctx + 64); out[9] = *(u64*)(ctx + 72);";
-    // `l` is a name of the loop over lanes, and of lanes outside of it.
+    // The name `l` is used by the loop over lanes, and by lanes outside of it.
     let text = text
         .replace("const vi32 l =", "const vi32 v =")
         .replace("(l,", "(v,")

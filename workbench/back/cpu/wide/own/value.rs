@@ -1,7 +1,7 @@
 //! Values: numbers, lanes, masks.
 //!
-//! Lanes of 32 bits are four vectors, of 64 bits eight. A mask is what a comparison gives, four vectors of 32-bit lanes that are all ones
-//! or zeros, until somebody wants its 16 bits; so what is only chosen by never becomes bits.
+//! Lanes of 32 bits are four vectors, lanes of 64 bits eight. A mask is kept as a comparison gives it, four vectors of 32-bit lanes that
+//! are all ones or zeros, until its 16 bits are needed; so a mask that only selects never becomes bits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, ConstantData, Endianness, InstBuilder, MemFlagsData, Type, types};
@@ -12,16 +12,16 @@ use crate::back::lane::table::Kind;
 use crate::back::lane::tree::Binary;
 use crate::back::lane::types::{Ty, bits_of};
 
-/// Vectors of lanes; of 32-bit ones the first four count.
+/// Vectors of lanes; only the first four are used for 32-bit lanes.
 pub(super) type Parts = [clif::Value; 8];
 
 /// The vectors that hold lanes.
 pub(super) trait Vectors {
     /// Their type.
     fn vector(self) -> Type;
-    /// How many.
+    /// Their number.
     fn count(self) -> usize;
-    /// The integers of that size.
+    /// The integers of the same size.
     fn integers(self) -> Kind;
 }
 
@@ -50,7 +50,7 @@ impl Vectors for Kind {
 /// A number: known, or computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum At {
-    /// Of integers and addresses alone.
+    /// A known number, for integers and addresses alone.
     Known(i128),
     Value(clif::Value),
 }
@@ -62,17 +62,17 @@ pub(super) struct Num {
     pub ty: Ty,
 }
 
-/// Which lanes.
+/// A set of lanes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mask {
     Known(u16),
-    /// A 32-bit number.
+    /// The 16 bits, in a 32-bit number.
     Bits(clif::Value),
-    /// All ones or zeros.
+    /// Lanes of all ones or zeros.
     Lanes([clif::Value; 4]),
 }
 
-/// What an expression is.
+/// The value of an expression.
 #[derive(Debug, Clone)]
 pub(super) enum Val {
     Num(Num),
@@ -81,7 +81,7 @@ pub(super) enum Val {
     Nothing,
 }
 
-/// What holds a number.
+/// The machine's type of a number.
 pub(super) fn clif_type(ty: &Ty) -> Type {
     match ty {
         Ty::Int { bits: 8, .. } | Ty::Bool => types::I8,
@@ -95,7 +95,7 @@ pub(super) fn clif_type(ty: &Ty) -> Type {
     }
 }
 
-/// The bits of a number that has so many.
+/// A number wrapped to the bits of its type.
 pub(super) fn wrapped(n: i128, ty: &Ty) -> i128 {
     match ty {
         Ty::Int { bits: 128, .. } => n,
@@ -118,7 +118,7 @@ impl Emitter<'_, '_> {
         if self.b.func.dfg.value_type(v) == to {
             return v;
         }
-        // Comparisons are known as such through one cast alone.
+        // The code generator recognises a comparison through one cast alone.
         self.b.ins().bitcast(to, little(), v)
     }
 
@@ -128,7 +128,7 @@ impl Emitter<'_, '_> {
         self.b.ins().vconst(ty, bytes)
     }
 
-    /// Bytes of two vectors, by their numbers.
+    /// Bytes of two vectors, by their positions.
     pub(super) fn shuffled(&mut self, a: clif::Value, b: clif::Value, order: [u8; 16], to: Type) -> clif::Value {
         let (a, b) = (self.cast(a, types::I8X16), self.cast(b, types::I8X16));
         let order = self.b.func.dfg.immediates.push(ConstantData::from(&order[..]));
@@ -146,7 +146,7 @@ impl Emitter<'_, '_> {
                         (self.b.ins().iconst(types::I64, n as i64), self.b.ins().iconst(types::I64, (n >> 64) as i64));
                     self.b.ins().iconcat(low, high)
                 }
-                // An unsigned number of that many bits, as an immediate wants it.
+                // The immediate of an unsigned number of that many bits.
                 ty => {
                     let bits = ty.bits();
                     let n = if bits == 64 { n as i64 } else { (n as u64 & ((1u64 << bits) - 1)) as i64 };
@@ -220,7 +220,7 @@ impl Emitter<'_, '_> {
             (Ty::F64, At::Known(n)) if n.unsigned_abs() < 1 << 53 => made(At::Value(self.b.ins().f64const(n as f64))),
             (Ty::F32 | Ty::F64, _) => {
                 let (bits, signed) = bits_of(&num.ty);
-                // Of narrow numbers there is no conversion.
+                // Narrow numbers have no conversion.
                 let wide = if bits < 32 { self.converted(num, &Ty::int(32, signed))? } else { num.clone() };
                 let v = self.value(&wide);
                 let ty = clif_type(to);
@@ -279,7 +279,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Lanes of 64 bits of a mask.
+    /// A mask as lanes of 64 bits.
     pub(super) fn mask_pairs(&mut self, mask: Mask) -> Parts {
         let lanes = self.mask_lanes(mask);
         let mut pairs = [lanes[0]; 8];
@@ -339,7 +339,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Whether any lane is set.
+    /// True if any lane is set.
     pub(super) fn mask_any(&mut self, mask: Mask) -> Num {
         let at = match mask {
             Mask::Known(bits) => At::Known(i128::from(bits != 0)),

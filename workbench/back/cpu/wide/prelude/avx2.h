@@ -5,7 +5,7 @@ typedef struct { __m256i a, b; } vi32;
 typedef struct { __m256i a, b, c, d; } vi64;
 typedef struct { __m256d a, b, c, d; } vf64;
 
-/* Whole registers as C numbers, for what has an operator. */
+/* Whole registers as C numbers, for operations that C has an operator for. */
 typedef i32 ci32 __attribute__((vector_size(32), may_alias));
 typedef u32 cu32 __attribute__((vector_size(32), may_alias));
 typedef i64 ci64 __attribute__((vector_size(32), may_alias));
@@ -37,7 +37,7 @@ FLOAT2(add, _mm256_add_ps, _mm256_add_pd)
 FLOAT2(sub, _mm256_sub_ps, _mm256_sub_pd)
 FLOAT2(mul, _mm256_mul_ps, _mm256_mul_pd)
 FLOAT2(div, _mm256_div_ps, _mm256_div_pd)
-/* The second where either is NaN or both are zero. */
+/* The minimum and the maximum; the second operand if either is NaN or both are zero. */
 FLOAT2(min2, _mm256_min_ps, _mm256_min_pd)
 FLOAT2(max2, _mm256_max_ps, _mm256_max_pd)
 #define FLOAT1(name, one, two) \
@@ -62,7 +62,7 @@ FLOAT1(rint, ROUND_PS, ROUND_PD)
 FLOAT1(floor, FLOOR_PS, FLOOR_PD)
 FLOAT1(ceil, CEIL_PS, CEIL_PD)
 FLOAT1(trunc, TRUNC_PS, TRUNC_PD)
-/* As `math/reciprocal.rs` has it, operation by operation. */
+/* The reciprocal square root of `math/reciprocal.rs`, operation by operation. */
 #ifdef RSQRT_ESTIMATE
 FN __m256 rsqrt8(__m256 x) {
     __m256 y = _mm256_rsqrt14_ps(x), t = _mm256_mul_ps(x, y), e = _mm256_fnmadd_ps(t, y, _mm256_set1_ps(1));
@@ -100,15 +100,15 @@ FN __m256d fmax4(__m256d x, __m256d y) {
 FLOAT2(fmin, fmin8, fmin4)
 FLOAT2(fmax, fmax8, fmax4)
 
-/* Two to the power of an integer times a number, rounded once; a positive number as mantissa in [3/4, 3/2) and exponent. That power as
-   two, both of normal numbers: the number is within [2^-20, 4] and the integer within [-200, 200], of doubles [-1600, 1600]; where the
-   integer is 0 the number is any, where the number is NaN the integer. */
+/* Two to the power of an integer times a number, rounded once; a positive number as mantissa in [3/4, 3/2) and exponent.
+   The power is two factors, both normal numbers: the number is within [2^-20, 4] and the integer within [-200, 200], for
+   doubles [-1600, 1600]; if the integer is 0 the number may be any, if the number is NaN the integer may be any. */
 FN __m256 scale8(__m256 x, __m256 n) {
     __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(2 * 127)), half = _mm256_srai_epi32(e, 1);
     x = _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(half, 23)));
     return _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_sub_epi32(e, half), 23)));
 }
-/* Small integers are in the low bits of their sums with this. */
+/* The low bits of a sum with this number hold a small integer. */
 #define LOW_BITS 6755399441055744.0
 FN __m256d scale4(__m256d x, __m256d n) {
     const __m256d zero = _mm256_set1_pd(LOW_BITS + 1023);
@@ -117,16 +117,16 @@ FN __m256d scale4(__m256d x, __m256d n) {
     return _mm256_mul_pd(x, _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(rest), 52)));
 }
 FLOAT2(scale, scale8, scale4)
-/* Subnormal numbers times 2^24, and the exponents that go with that. */
+/* Subnormal numbers times 2^24, and their exponents. */
 FN __m256 tiny8(__m256 x) { return _mm256_cmp_ps(x, _mm256_set1_ps(0x1p-126f), _CMP_LT_OQ); }
 FN __m256i normal8(__m256 x) { return _mm256_castps_si256(_mm256_blendv_ps(x, _mm256_mul_ps(x, _mm256_set1_ps(0x1p24f)), tiny8(x))); }
 FN __m256i power8(__m256 x) { return _mm256_srai_epi32(_mm256_sub_epi32(normal8(x), _mm256_set1_epi32(0x3f400000)), 23); }
-/* Of what is no number or negative NaN, of zero and infinity 1. */
+/* The mantissa; NaN for NaN and negative numbers, 1 for zero and infinity. */
 FN __m256 mantissa8(__m256 x) {
     __m256i m = _mm256_sub_epi32(normal8(x), _mm256_slli_epi32(power8(x), 23));
     return _mm256_or_ps(_mm256_castsi256_ps(m), _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NGE_UQ));
 }
-/* Of zero and infinity infinite; where the mantissa is NaN, anything. */
+/* The exponent; infinite for zero and infinity, anything where the mantissa is NaN. */
 FN __m256 exponent8(__m256 x) {
     const __m256 infinity = _mm256_set1_ps(__builtin_inff());
     __m256 e = _mm256_sub_ps(_mm256_cvtepi32_ps(power8(x)), _mm256_and_ps(tiny8(x), _mm256_set1_ps(24)));
@@ -136,7 +136,7 @@ FN __m256 exponent8(__m256 x) {
 FN vf32 mantissa_f32(vf32 x) { return (vf32){mantissa8(x.a), mantissa8(x.b)}; }
 FN vf32 exponent_f32(vf32 x, vf32 m) { return (vf32){exponent8(x.a), exponent8(x.b)}; }
 
-/* Integers: what wraps is the same for both signs. */
+/* Integers: operations that wrap are the same for both signs. */
 #define INT2I(name, one, two) \
     FN vi32 name##32(vi32 x, vi32 y) { return (vi32){one(x.a, y.a), one(x.b, y.b)}; } \
     FN vi64 name##64(vi64 x, vi64 y) { return (vi64){two(x.a, y.a), two(x.b, y.b), two(x.c, y.c), two(x.d, y.d)}; }
@@ -154,7 +154,7 @@ FN vi32 neg_i32(vi32 x) { return sub_i32(splat_i32(0), x); }
 FN vi64 neg_i64(vi64 x) { return sub_i64(splat_i64(0), x); }
 FN vi32 not_i32(vi32 x) { return xor_i32(x, splat_i32(-1)); }
 FN vi64 not_i64(vi64 x) { return xor_i64(x, splat_i64(-1)); }
-/* Of 64-bit numbers there is one comparison, of signed ones. */
+/* A comparison of 64-bit numbers exists for signed ones alone. */
 #define LEAST4 _mm256_set1_epi64x((i64)0x8000000000000000ull)
 FN __m256i gt4_i64(__m256i x, __m256i y) { return _mm256_cmpgt_epi64(x, y); }
 FN __m256i gt4_u64(__m256i x, __m256i y) { return _mm256_cmpgt_epi64(_mm256_xor_si256(x, LEAST4), _mm256_xor_si256(y, LEAST4)); }
@@ -166,7 +166,7 @@ INT2I(min_i, _mm256_min_epi32, min4_i64)
 INT2I(min_u, _mm256_min_epu32, min4_u64)
 INT2I(max_i, _mm256_max_epi32, max4_i64)
 INT2I(max_u, _mm256_max_epu32, max4_u64)
-/* Amounts at or past the width shift everything out, as PTX's do. */
+/* Shifts; amounts at or past the width shift everything out, as in PTX. */
 FN __m256i sra4(__m256i x, __m256i n) {
     __m256i sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
     return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(x, sign), n), sign);
@@ -188,7 +188,7 @@ INT1(fit_u16, FIT_U16)
 FN vi32 mulhi_i32(vi32 x, vi32 y) { return (vi32){MULHI8(x.a, y.a, _mm256_mul_epi32), MULHI8(x.b, y.b, _mm256_mul_epi32)}; }
 FN vi32 mulhi_u32(vi32 x, vi32 y) { return (vi32){MULHI8(x.a, y.a, _mm256_mul_epu32), MULHI8(x.b, y.b, _mm256_mul_epu32)}; }
 
-/* Four lanes of 32 bits, and of eight of 64 bits their low halves. */
+/* Four lanes of 32 bits, and the low halves of eight lanes of 64 bits. */
 #define LOW4(x) _mm256_castsi256_si128(x)
 #define HIGH4(x) _mm256_extracti128_si256(x, 1)
 FN __m256i low_halves(__m256i x, __m256i y) {
@@ -203,14 +203,14 @@ FN __m256d u32_to_pd(__m128i x) {
 }
 FN __m256i pd_low_bits(__m256d x) { return _mm256_castpd_si256(_mm256_add_pd(x, _mm256_set1_pd(ONES_52))); }
 
-/* Division, after the checks; lanes that nobody asked for may hold any divisor. */
+/* Division, after the checks; inactive lanes may hold any divisor. */
 FN __m128i div4_i32(__m128i x, __m128i y) { return _mm256_cvttpd_epi32(_mm256_div_pd(_mm256_cvtepi32_pd(x), _mm256_cvtepi32_pd(y))); }
 FN __m256i div4_u32(__m128i x, __m128i y) { return pd_low_bits(FLOOR_PD(_mm256_div_pd(u32_to_pd(x), u32_to_pd(y)))); }
 #define DIV8_I32(x, y) _mm256_set_m128i(div4_i32(HIGH4(x), HIGH4(y)), div4_i32(LOW4(x), LOW4(y)))
 #define DIV8_U32(x, y) low_halves(div4_u32(LOW4(x), LOW4(y)), div4_u32(HIGH4(x), HIGH4(y)))
 FN vi32 div_i32(vi32 x, vi32 y) { return (vi32){DIV8_I32(x.a, y.a), DIV8_I32(x.b, y.b)}; }
 FN vi32 div_u32(vi32 x, vi32 y) { return (vi32){DIV8_U32(x.a, y.a), DIV8_U32(x.b, y.b)}; }
-/* Division by a number that the compiler sees: it knows multiplications that do that. No function, where it does not see it in time. */
+/* Division by a number that the compiler sees, which it does by multiplication. It is a macro, as in a function it would see the number too late. */
 #define BOTH8(ty, x, op, n) ({ const vi32 x_ = (x); (vi32){(__m256i)((ty)x_.a op (n)), (__m256i)((ty)x_.b op (n))}; })
 #define div_by_i32(x, n) BOTH8(ci32, x, /, n)
 #define div_by_u32(x, n) BOTH8(cu32, x, /, n)
@@ -219,8 +219,8 @@ FN vi32 div_u32(vi32 x, vi32 y) { return (vi32){DIV8_U32(x.a, y.a), DIV8_U32(x.b
 
 /* Bits. */
 #define TABLE16(...) _mm256_setr_epi8(__VA_ARGS__, __VA_ARGS__)
-/* By the exponent of a number as large whose second bit is clear, so that it does not round up to a power of two; saturating
-   subtraction takes negative numbers to 0. */
+/* Leading zeros, by the exponent of a number of the same size whose second bit is clear, so that
+   it does not round up to a power of two; saturating subtraction takes negative numbers to 0. */
 FN __m256i clz8(__m256i x) {
     __m256 f = _mm256_cvtepi32_ps(_mm256_andnot_si256(_mm256_srli_epi32(x, 1), x));
     __m256i e = _mm256_srli_epi32(_mm256_castps_si256(f), 23);
@@ -241,10 +241,10 @@ FN __m256i brev8(__m256i x) {
 INT1(clz_32, clz8)
 INT1(popc_32, popc8)
 INT1(brev_32, brev8)
-/* Of zero 32 - 32. */
+/* The first set bit; for zero 32 - 32. */
 FN vi32 ffs_32(vi32 x) { return sub_i32(splat_i32(32), clz_32(and_i32(x, neg_i32(x)))); }
 
-/* Comparisons give masks. */
+/* Comparisons, which give masks. */
 FN m16 mask8(__m256 x, __m256 y) { return (m16)(_mm256_movemask_ps(x) | _mm256_movemask_ps(y) << 8); }
 FN m16 mask4(__m256d x, __m256d y, __m256d z, __m256d w) {
     return (m16)(_mm256_movemask_pd(x) | _mm256_movemask_pd(y) << 4 | _mm256_movemask_pd(z) << 8 | _mm256_movemask_pd(w) << 12);
@@ -285,7 +285,7 @@ FN m16 ge_i32(vi32 x, vi32 y) { return ~gt_i32(y, x); }
 FN m16 ge_i64(vi64 x, vi64 y) { return ~gt_i64(y, x); }
 FN m16 ge_u64(vi64 x, vi64 y) { return ~gt_u64(y, x); }
 
-/* The first where the mask is set. */
+/* Lanes of the first operand where the mask is set, of the second elsewhere. */
 FN vf32 select_f32(m16 m, vf32 x, vf32 y) {
     return (vf32){_mm256_blendv_ps(y.a, x.a, SIGNS_PS(m, 0)), _mm256_blendv_ps(y.b, x.b, SIGNS_PS(m, 8))};
 }
@@ -305,7 +305,7 @@ FN vi64 cast_f64_i64(vf64 x) {
 }
 FN vi32 select_i32(m16 m, vi32 x, vi32 y) { return cast_f32_i32(select_f32(m, cast_i32_f32(x), cast_i32_f32(y))); }
 FN vi64 select_i64(m16 m, vi64 x, vi64 y) { return cast_f64_i64(select_f64(m, cast_i64_f64(x), cast_i64_f64(y))); }
-/* Of each four lanes, and of each two registers of four. */
+/* Conversions of each four lanes, and of each two registers of four. */
 #define LOW_PS(x) _mm256_castps256_ps128(x)
 #define HIGH_PS(x) _mm256_extractf128_ps(x, 1)
 #define FOURS(f, x) f(LOW4(x.a)), f(HIGH4(x.a)), f(LOW4(x.b)), f(HIGH4(x.b))
@@ -325,7 +325,7 @@ FN __m256 u32_to_ps(__m256i x) {
     return _mm256_fmadd_ps(high, _mm256_set1_ps(65536), low);
 }
 FN vf32 u32_to_f32(vi32 x) { return (vf32){u32_to_ps(x.a), u32_to_ps(x.b)}; }
-/* The high half, of signed numbers plus 2^31, in a number that begins with 2^84, the low one in one that begins with 2^52. */
+/* The high half, of signed numbers plus 2^31, becomes a number that begins with 2^84, the low half one that begins with 2^52. */
 FN __m256d halves_to_pd(__m256i high, __m256i low, f64 ones) {
     low = _mm256_blend_epi32(low, _mm256_castpd_si256(_mm256_set1_pd(0x1p52)), 0xaa);
     return _mm256_add_pd(_mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(ones)), _mm256_castsi256_pd(low));
@@ -340,8 +340,8 @@ FN __m256d u64_to_pd(__m256i x) {
 }
 FN vf64 i64_to_f64(vi64 x) { return (vf64){i64_to_pd(x.a), i64_to_pd(x.b), i64_to_pd(x.c), i64_to_pd(x.d)}; }
 FN vf64 u64_to_f64(vi64 x) { return (vf64){u64_to_pd(x.a), u64_to_pd(x.b), u64_to_pd(x.c), u64_to_pd(x.d)}; }
-/* So that two roundings are one, the first is none: of large numbers the low 12 bits, which the second only asks whether they are 0,
-   become one bit. */
+/* A conversion that rounds once, not twice: large numbers get one bit for their low 12 bits
+   (the second rounding only asks if they are 0), so that the first rounding is exact. */
 FN __m256i odd4(__m256i x, __m256i large) {
     const __m256i low = _mm256_set1_epi64x(0xfff);
     __m256i none = _mm256_cmpeq_epi64(_mm256_and_si256(x, low), _mm256_setzero_si256());
@@ -357,8 +357,8 @@ FN __m128 u64_to_ps(__m256i x) {
 }
 FN vf32 i64_to_f32(vi64 x) { return (vf32){JOIN_PS(i64_to_ps, x)}; }
 FN vf32 u64_to_f32(vi64 x) { return (vf32){JOIN_PS(u64_to_ps, x)}; }
-/* Truncate and saturate. NaN of a float gives 0; of a double, and in 64 bits, the top bit alone. The machine gives 0x80000000 for all that
-   does not fit; of two operands `min` and `max` give the second where one is NaN. */
+/* Conversions that truncate and saturate. NaN of a float gives 0; of a double, and in 64 bits, the top bit alone.
+   The machine gives 0x80000000 for all that does not fit; `min` and `max` give the second operand if one is NaN. */
 #define UNLESS_NAN_PD(x, n, bits) _mm256_blendv_epi8(n, _mm256_set1_epi64x((long long)(bits)), _mm256_castpd_si256(_mm256_cmp_pd(x, x, _CMP_UNORD_Q)))
 FN __m256i ps_to_i32(__m256 x) {
     __m256 large = _mm256_cmp_ps(x, _mm256_set1_ps(0x1p31f), _CMP_GE_OQ), number = _mm256_cmp_ps(x, x, _CMP_ORD_Q);
@@ -366,7 +366,7 @@ FN __m256i ps_to_i32(__m256 x) {
 }
 FN __m256i ps_to_u32(__m256 x) {
     x = _mm256_max_ps(x, _mm256_setzero_ps());
-    /* From 2^31 on the first is the top bit. */
+    /* The first conversion gives the top bit from 2^31 on. */
     __m256i less = _mm256_cvttps_epi32(x), more = _mm256_cvttps_epi32(_mm256_sub_ps(x, _mm256_set1_ps(0x1p31f)));
     __m256i all = _mm256_castps_si256(_mm256_cmp_ps(x, _mm256_set1_ps(0x1p32f), _CMP_GE_OQ));
     return _mm256_or_si256(_mm256_or_si256(less, _mm256_and_si256(more, _mm256_srai_epi32(less, 31))), all);
@@ -380,7 +380,7 @@ FN __m256i pd_to_u32(__m256d x) {
 }
 FN vi32 f64_to_i32(vf64 x) { return (vi32){_mm256_set_m128i(pd_to_i32(x.b), pd_to_i32(x.a)), _mm256_set_m128i(pd_to_i32(x.d), pd_to_i32(x.c))}; }
 FN vi32 f64_to_u32(vf64 x) { return (vi32){low_halves(pd_to_u32(x.a), pd_to_u32(x.b)), low_halves(pd_to_u32(x.c), pd_to_u32(x.d))}; }
-/* Of an integral number the high half, of which the low 32 bits count, and the low half; both without a rounding. */
+/* The high half of an integral number, of which the low 32 bits count, and the low half; both without a rounding. */
 FN __m256i whole_to_i64(__m256d x) {
     __m256d high = FLOOR_PD(_mm256_mul_pd(x, _mm256_set1_pd(0x1p-32))), low = _mm256_fmadd_pd(high, _mm256_set1_pd(-0x1p32), x);
     __m256i bits = _mm256_castpd_si256(_mm256_add_pd(high, _mm256_set1_pd(LOW_BITS)));
@@ -400,7 +400,7 @@ FN __m256i pd_to_u64(__m256d x) {
 FN vi64 f64_to_i64(vf64 x) { return (vi64){pd_to_i64(x.a), pd_to_i64(x.b), pd_to_i64(x.c), pd_to_i64(x.d)}; }
 FN vi64 f64_to_u64(vf64 x) { return (vi64){pd_to_u64(x.a), pd_to_u64(x.b), pd_to_u64(x.c), pd_to_u64(x.d)}; }
 FN m16 truth_i32(vi32 x) { return ne_i32(x, splat_i32(0)); }
-/* The integer of an integral value; any where it does not fit. */
+/* The integer of an integral value; any number if it does not fit. */
 FN vi32 whole_i32(vf32 x) { return (vi32){_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
 FN vf32 b1_to_f32(m16 m) { return select_f32(m, splat_f32(1), splat_f32(0)); }
 FN vf64 b1_to_f64(m16 m) { return select_f64(m, splat_f64(1), splat_f64(0)); }
@@ -409,7 +409,7 @@ FN vf64 b1_to_f64(m16 m) { return select_f64(m, splat_f64(1), splat_f64(0)); }
 FN vi32 b1_to_i32(m16 m) { return (vi32){BITS8(m, 0), BITS8(m, 8)}; }
 FN vi64 b1_to_i64(m16 m) { return (vi64){BITS4(m, 0), BITS4(m, 4), BITS4(m, 8), BITS4(m, 12)}; }
 
-/* Neighbouring elements; `_m`: of the lanes in the mask, zero elsewhere. */
+/* Neighbouring elements; `_m`: for the lanes in the mask, zero elsewhere. */
 #define AS_I4(p) ((const __m128i*)(p))
 #define AS_I8(p) ((const __m256i*)(p))
 FN vf32 ld_f32(const char* p) { return (vf32){_mm256_loadu_ps((const f32*)p), _mm256_loadu_ps((const f32*)(p + 32))}; }
@@ -425,11 +425,11 @@ FN vi32 ld_i8(const char* p) { return OF_BYTES(_mm256_cvtepi8_epi32, p); }
 FN vi32 ld_u8(const char* p) { return OF_BYTES(_mm256_cvtepu8_epi32, p); }
 FN vi32 ld_i16(const char* p) { return OF_PAIRS(_mm256_cvtepi16_epi32, p); }
 FN vi32 ld_u16(const char* p) { return OF_PAIRS(_mm256_cvtepu16_epi32, p); }
-/* Bytes that are not 0. */
+/* The bytes that are not 0. */
 FN m16 truth16(__m128i x) { return ~_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_setzero_si128())); }
 FN m16 ld_b1(const char* p) { return truth16(_mm_loadu_si128(AS_I4(p))); }
-/* Known first lanes as a shorter vector: what a longer one stored just before comes straight from there. Known registers whole, or not
-   at all: masked stores are slow, and keep loads of what they store waiting. */
+/* A known mask of first lanes is a shorter vector, which store forwarding gets from a longer store just before.
+   Registers known to be full or empty need no mask: masked stores are slow, and delay loads of the stored data. */
 #define NONE_OF(m, bits) (__builtin_constant_p(m) && ((m) & (bits)) == 0)
 #define EACH_OF(m, bits) (__builtin_constant_p(m) && ((m) & (bits)) == (bits))
 #define PART8(m, n, p) \
@@ -447,7 +447,7 @@ FN vf32 ldm_f32(m16 m, const char* p) {
 FN vi32 ldm_i32(m16 m, const char* p) { return cast_f32_i32(ldm_f32(m, p)); }
 FN vf64 ldm_f64(m16 m, const char* p) { return (vf64){PART4(m, 0, p), PART4(m, 4, p + 32), PART4(m, 8, p + 64), PART4(m, 12, p + 96)}; }
 FN vi64 ldm_i64(m16 m, const char* p) { return cast_f64_i64(ldm_f64(m, p)); }
-/* Bytes and pairs of bytes have no masked loads. A lane in the mask has a page of memory, and all on it may be read. */
+/* Bytes and pairs of bytes have no masked loads. The page of a lane in the mask is readable, so a load within that page is safe. */
 #define ON_A_PAGE(m, p, size) ((m) != 0 && ((u64)(p) & 4095) <= 4096 - (size))
 FN __m128i mask_bytes(m16 m) {
     const __m128i bits = _mm_set1_epi64x((i64)0x8040201008040201ull);
@@ -494,7 +494,7 @@ FN void st_i64(char* p, vi64 x) {
     _mm256_storeu_si256(TO_I8(p + 64), x.c); _mm256_storeu_si256(TO_I8(p + 96), x.d);
 }
 FN void st_f64(char* p, vf64 x) { st_i64(p, cast_f64_i64(x)); }
-/* The low bits of lanes. Packing saturates, so that there had better be no others; it leaves fours of lanes of `a` and `b` in turn. */
+/* The low bits of lanes. Packing saturates, so the other bits are cleared first; it gives fours of lanes of `a` and `b` in turn. */
 FN __m128i to_bytes(vi32 x) {
     __m256i twos = _mm256_packus_epi32(FIT_U8(x.a), FIT_U8(x.b)), ones = _mm256_packus_epi16(twos, twos);
     return LOW4(_mm256_permutevar8x32_epi32(ones, _mm256_setr_epi32(0, 4, 1, 5, 0, 4, 1, 5)));
@@ -542,22 +542,22 @@ FN void stm_i16(m16 m, char* p, vi32 x) {
     LOOP_LANES(m) ((u16*)p)[l] = r[l];
 }
 
-/* Past the cache, where the address is a line's. */
+/* Stores past the cache, if the address is that of a line. */
 FN void nt_i32(char* p, vi32 x) { _mm256_stream_si256(TO_I8(p), x.a); _mm256_stream_si256(TO_I8(p + 32), x.b); }
 FN void nt_f32(char* p, vf32 x) { nt_i32(p, cast_f32_i32(x)); }
 FN void nt_i64(char* p, vi64 x) { nt_i32(p, (vi32){x.a, x.b}); nt_i32(p + 64, (vi32){x.c, x.d}); }
 FN void nt_f64(char* p, vf64 x) { nt_i64(p, cast_f64_i64(x)); }
 
-/* Elements anywhere: at byte offsets, or at 32-bit indices of elements. Loads one by one where all are wanted, which take less than a
-   gather does on many machines. `AT(l)` is that of lane `l`. */
+/* Elements anywhere: at byte offsets, or at 32-bit indices of elements. If all lanes are active they are
+   loaded one by one, which is faster than a gather on many machines. `AT(l)` is the element of lane `l`. */
 #define FOUR(l) _mm_setr_ps(AT(l), AT(l + 1), AT(l + 2), AT(l + 3))
 #define FOUR_PD(l) _mm256_setr_pd(AT(l), AT(l + 1), AT(l + 2), AT(l + 3))
 #define SIXTEEN (vf32){_mm256_set_m128(FOUR(4), FOUR(0)), _mm256_set_m128(FOUR(12), FOUR(8))}
 #define SIXTEEN_PD (vf64){FOUR_PD(0), FOUR_PD(4), FOUR_PD(8), FOUR_PD(12)}
-/* A lane whose number the compiler sees. */
+/* A lane whose number is known to the compiler. */
 #define OF4(x, l) ((l) < 4 ? x.a[(l) % 4] : (l) < 8 ? x.b[(l) % 4] : (l) < 12 ? x.c[(l) % 4] : x.d[(l) % 4])
 #define OF8(x, l) ((l) < 8 ? x.a[(l) % 8] : x.b[(l) % 8])
-/* Two lanes as one number: the soonest way to read them one by one. */
+/* Two lanes as one number: the fastest way to read them one by one. */
 FN u64 pair(vi32 i, int n) {
     __m128i four = n < 2 ? LOW4(i.a) : n < 4 ? HIGH4(i.a) : n < 6 ? LOW4(i.b) : HIGH4(i.b);
     return (u64)(n & 1 ? _mm_extract_epi64(four, 1) : _mm_extract_epi64(four, 0));
@@ -600,7 +600,7 @@ FN vf64 gx_f64(m16 m, const char* p, vi32 i) {
     return (vf64){SOME(0, LOW4(i.a)), SOME(4, HIGH4(i.a)), SOME(8, LOW4(i.b)), SOME(12, HIGH4(i.b))};
 #undef SOME
 }
-/* A line of elements, of which all are in bounds; the step in bytes. */
+/* A line of elements, all in bounds; the step is in bytes. */
 FN vf32 gl_f32(m16 m, const char* p, i32 step) {
 #define AT(l) *(const f32*)(p + (l) * (i64)step)
     if (ALL_OF(m)) return SIXTEEN;
@@ -622,7 +622,7 @@ FN vi32 gx_i32(m16 m, const char* p, vi32 i) { return cast_f32_i32(gx_f32(m, p, 
 FN vi64 gx_i64(m16 m, const char* p, vi32 i) { return cast_f64_i64(gx_f64(m, p, i)); }
 FN vi32 gl_i32(m16 m, const char* p, i32 step) { return cast_f32_i32(gl_f32(m, p, step)); }
 FN vi64 gl_i64(m16 m, const char* p, i32 step) { return cast_f64_i64(gl_f64(m, p, step)); }
-/* Of lanes that go to one place the last is what stays. */
+/* Scatters: if several lanes go to one place, the last one stays. */
 #define EACH16(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
 #define SCATTER(name, ty, vty, of) \
     FN void name(m16 m, char* p, vi64 o, vty x) { \

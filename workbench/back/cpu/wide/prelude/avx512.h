@@ -7,7 +7,7 @@ typedef struct { __m512d a, b; } vf64;
 #define LOW(m) ((__mmask8)(m))
 #define HIGH(m) ((__mmask8)((m) >> 8))
 
-/* Whole vectors as C numbers, for what has an operator. */
+/* Whole vectors as C numbers, for operations that C has an operator for. */
 typedef i32 ci32 __attribute__((vector_size(64), may_alias));
 typedef u32 cu32 __attribute__((vector_size(64), may_alias));
 typedef i64 ci64 __attribute__((vector_size(64), may_alias));
@@ -35,7 +35,7 @@ FLOAT2(add, _mm512_add_ps, _mm512_add_pd)
 FLOAT2(sub, _mm512_sub_ps, _mm512_sub_pd)
 FLOAT2(mul, _mm512_mul_ps, _mm512_mul_pd)
 FLOAT2(div, _mm512_div_ps, _mm512_div_pd)
-/* The second where either is NaN or both are zero. */
+/* The minimum and the maximum; the second operand if either is NaN or both are zero. */
 FLOAT2(min2, _mm512_min_ps, _mm512_min_pd)
 FLOAT2(max2, _mm512_max_ps, _mm512_max_pd)
 #define FLOAT1(name, one, two) \
@@ -60,7 +60,7 @@ FLOAT1(ceil, CEIL_PS, CEIL_PD)
 FLOAT1(trunc, TRUNC_PS, TRUNC_PD)
 FN vf32 fma_f32(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 FN vf64 fma_f64(vf64 x, vf64 y, vf64 z) { return (vf64){_mm512_fmadd_pd(x.a, y.a, z.a), _mm512_fmadd_pd(x.b, y.b, z.b)}; }
-/* As `math/reciprocal.rs` has it, operation by operation. */
+/* The reciprocal square root of `math/reciprocal.rs`, operation by operation. */
 #ifdef RSQRT_ESTIMATE
 FN vf32 rsqrt_f32(vf32 x) {
     vf32 y = _mm512_rsqrt14_ps(x), t = _mm512_mul_ps(x, y), e = _mm512_fnmadd_ps(t, y, _mm512_set1_ps(1));
@@ -99,7 +99,7 @@ FLOAT2(scale, _mm512_scalef_ps, _mm512_scalef_pd)
 FN vf32 mantissa_f32(vf32 x) { return _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
 FN vf32 exponent_f32(vf32 x, vf32 m) { return _mm512_sub_ps(_mm512_getexp_ps(x), _mm512_getexp_ps(m)); }
 
-/* Integers: what wraps is the same for both signs. */
+/* Integers: operations that wrap are the same for both signs. */
 #define INT2(name, op) \
     FN vi32 name##_i32(vi32 x, vi32 y) { return (vi32)((cu32)x op (cu32)y); } \
     FN vi64 name##_i64(vi64 x, vi64 y) { return (vi64){(__m512i)((cu64)x.a op (cu64)y.a), (__m512i)((cu64)x.b op (cu64)y.b)}; }
@@ -121,7 +121,7 @@ INT2I(min_i, _mm512_min_epi32, _mm512_min_epi64)
 INT2I(min_u, _mm512_min_epu32, _mm512_min_epu64)
 INT2I(max_i, _mm512_max_epi32, _mm512_max_epi64)
 INT2I(max_u, _mm512_max_epu32, _mm512_max_epu64)
-/* Amounts at or past the width shift everything out, as PTX's do. */
+/* Shifts; amounts at or past the width shift everything out, as in PTX. */
 INT2I(shl_i, _mm512_sllv_epi32, _mm512_sllv_epi64)
 INT2I(shr_u, _mm512_srlv_epi32, _mm512_srlv_epi64)
 INT2I(shr_i, _mm512_srav_epi32, _mm512_srav_epi64)
@@ -140,7 +140,7 @@ FN vi32 mulhi_u32(vi32 x, vi32 y) {
     return _mm512_mask_mov_epi32(even, 0xaaaa, odd);
 }
 
-/* Division, after the checks; lanes that nobody asked for may hold any divisor. */
+/* Division, after the checks; inactive lanes may hold any divisor. */
 FN vi32 div_i32(vi32 x, vi32 y) {
     __m512d a = _mm512_div_pd(_mm512_cvtepi32_pd(_mm512_castsi512_si256(x)), _mm512_cvtepi32_pd(_mm512_castsi512_si256(y)));
     __m512d b = _mm512_div_pd(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(x, 1)),
@@ -153,7 +153,7 @@ FN vi32 div_u32(vi32 x, vi32 y) {
                               _mm512_cvtepu32_pd(_mm512_extracti64x4_epi64(y, 1)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epu32(a)), _mm512_cvttpd_epu32(b), 1);
 }
-/* Division by a number that the compiler sees: it knows multiplications that do that. */
+/* Division by a number that the compiler sees, which it does by multiplication. */
 #define div_by_i32(x, n) ((vi32)((ci32)(x) / (n)))
 #define div_by_u32(x, n) ((vi32)((cu32)(x) / (n)))
 #define rem_by_i32(x, n) ((vi32)((ci32)(x) % (n)))
@@ -181,7 +181,7 @@ FN vi32 ffs_32(vi32 x) {
     return _mm512_maskz_sub_epi32(_mm512_test_epi32_mask(x, x), _mm512_set1_epi32(32), _mm512_lzcnt_epi32(low));
 }
 
-/* Comparisons give masks. */
+/* Comparisons, which give masks. */
 #define CMPF(name, code) \
     FN m16 name##_f32(vf32 x, vf32 y) { return _mm512_cmp_ps_mask(x, y, code); } \
     FN m16 name##_f64(vf64 x, vf64 y) { return (m16)(_mm512_cmp_pd_mask(x.a, y.a, code) | _mm512_cmp_pd_mask(x.b, y.b, code) << 8); }
@@ -203,7 +203,7 @@ CMPI(le, _MM_CMPINT_LE)
 CMPI(gt, _MM_CMPINT_NLE)
 CMPI(ge, _MM_CMPINT_NLT)
 
-/* The first where the mask is set. */
+/* Lanes of the first operand where the mask is set, of the second elsewhere. */
 FN vf32 select_f32(m16 m, vf32 x, vf32 y) { return _mm512_mask_mov_ps(y, m, x); }
 FN vi32 select_i32(m16 m, vi32 x, vi32 y) { return _mm512_mask_mov_epi32(y, m, x); }
 FN vf64 select_f64(m16 m, vf64 x, vf64 y) { return (vf64){_mm512_mask_mov_pd(y.a, LOW(m), x.a), _mm512_mask_mov_pd(y.b, HIGH(m), x.b)}; }
@@ -227,8 +227,8 @@ FN vf32 i64_to_f32(vi64 x) { return joinf8(_mm512_cvtepi64_ps(x.a), _mm512_cvtep
 FN vf32 u64_to_f32(vi64 x) { return joinf8(_mm512_cvtepu64_ps(x.a), _mm512_cvtepu64_ps(x.b)); }
 FN vf64 i64_to_f64(vi64 x) { return (vf64){_mm512_cvtepi64_pd(x.a), _mm512_cvtepi64_pd(x.b)}; }
 FN vf64 u64_to_f64(vi64 x) { return (vf64){_mm512_cvtepu64_pd(x.a), _mm512_cvtepu64_pd(x.b)}; }
-/* Truncate and saturate. NaN of a float gives 0; of a double, and in 64 bits, the top bit alone, which is what the machine gives for all
-   that does not fit in a signed number. */
+/* Conversions that truncate and saturate. NaN of a float gives 0; of a double, and in 64 bits, the
+   top bit alone, which is the machine's result for all numbers that do not fit in a signed one. */
 FN vi32 f32_to_i32(vf32 x) {
     vi32 r = _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
     return _mm512_mask_mov_epi32(r, _mm512_cmp_ps_mask(x, _mm512_set1_ps(2147483648.0f), _CMP_GE_OQ), _mm512_set1_epi32(0x7fffffff));
@@ -253,7 +253,7 @@ FN __m512i pd_to_u64(__m512d x) {
 FN vi64 f64_to_i64(vf64 x) { return (vi64){pd_to_i64(x.a), pd_to_i64(x.b)}; }
 FN vi64 f64_to_u64(vf64 x) { return (vi64){pd_to_u64(x.a), pd_to_u64(x.b)}; }
 FN m16 truth_i32(vi32 x) { return _mm512_test_epi32_mask(x, x); }
-/* The integer of an integral value; any where it does not fit. */
+/* The integer of an integral value; any number if it does not fit. */
 FN vi32 whole_i32(vf32 x) { return _mm512_cvtps_epi32(x); }
 FN vi32 b1_to_i32(m16 m) { return _mm512_maskz_set1_epi32(m, 1); }
 FN vi64 b1_to_i64(m16 m) { return (vi64){_mm512_maskz_set1_epi64(LOW(m), 1), _mm512_maskz_set1_epi64(HIGH(m), 1)}; }
@@ -264,7 +264,7 @@ FN vi32 cast_f32_i32(vf32 x) { return _mm512_castps_si512(x); }
 FN vf64 cast_i64_f64(vi64 x) { return (vf64){_mm512_castsi512_pd(x.a), _mm512_castsi512_pd(x.b)}; }
 FN vi64 cast_f64_i64(vf64 x) { return (vi64){_mm512_castpd_si512(x.a), _mm512_castpd_si512(x.b)}; }
 
-/* Neighbouring elements; `_m`: of the lanes in the mask, zero elsewhere. */
+/* Neighbouring elements; `_m`: for the lanes in the mask, zero elsewhere. */
 FN vf32 ld_f32(const char* p) { return _mm512_loadu_ps(p); }
 FN vi32 ld_i32(const char* p) { return _mm512_loadu_si512(p); }
 FN vf64 ld_f64(const char* p) { return (vf64){_mm512_loadu_pd(p), _mm512_loadu_pd(p + 64)}; }
@@ -274,8 +274,8 @@ FN vi32 ld_u8(const char* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((cons
 FN vi32 ld_i16(const char* p) { return _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
 FN vi32 ld_u16(const char* p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
 FN m16 ld_b1(const char* p) { return truth_i32(ld_u8(p)); }
-/* Known first lanes as a shorter vector: what a longer one stored just before comes straight from there, and masked stores keep others
-   waiting. */
+/* A known mask of first lanes is a shorter vector, which store forwarding
+   gets from a longer store just before; masked stores delay later loads. */
 FN vf32 ldm_f32(m16 m, const char* p) {
     if (FIRST(m, 8)) return _mm512_zextps256_ps512(_mm256_loadu_ps((const f32*)p));
     if (FIRST(m, 4)) return _mm512_zextps128_ps512(_mm_loadu_ps((const f32*)p));
@@ -315,7 +315,7 @@ FN void stm_i8(m16 m, char* p, vi32 x) { _mm512_mask_cvtepi32_storeu_epi8(p, m, 
 FN void stm_i16(m16 m, char* p, vi32 x) { _mm512_mask_cvtepi32_storeu_epi16(p, m, x); }
 FN void stm_b1(m16 m, char* p, m16 x) { stm_i8(m, p, b1_to_i32(x)); }
 
-/* Past the cache, where the address is a line's. */
+/* Stores past the cache, if the address is that of a line. */
 FN void nt_f32(char* p, vf32 x) { _mm512_stream_ps((float*)p, x); }
 FN void nt_i32(char* p, vi32 x) { _mm512_stream_si512((__m512i*)p, x); }
 FN void nt_f64(char* p, vf64 x) { _mm512_stream_pd((double*)p, x.a); _mm512_stream_pd((double*)(p + 64), x.b); }
@@ -336,7 +336,7 @@ FN vf64 ga_f64(m16 m, const char* p, vi64 o) {
 FN vi64 ga_i64(m16 m, const char* p, vi64 o) {
     return (vi64){_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), LOW(m), o.a, p, 1), _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), HIGH(m), o.b, p, 1)};
 }
-/* Two lanes as one number: the soonest way to read them one by one. */
+/* Two lanes as one number: the fastest way to read them one by one. */
 FN u64 pair(vi32 i, int n) {
     __m128i four = n < 2 ? _mm512_castsi512_si128(i) : n < 4 ? _mm512_extracti32x4_epi32(i, 1)
                  : n < 6 ? _mm512_extracti32x4_epi32(i, 2) : _mm512_extracti32x4_epi32(i, 3);
@@ -347,7 +347,7 @@ FN u64 byte(vi32 i, int l) {
     __m128i all = _mm512_cvtepi32_epi8(i);
     return (u64)(l < 8 ? _mm_extract_epi64(all, 0) : _mm_extract_epi64(all, 1)) >> l % 8 * 8 & 255;
 }
-/* Sixteen loads, which on some machines take half as long as a gather does. */
+/* Sixteen loads, which take half the time of a gather on some machines. */
 FN __m128 four(f32 a, f32 b, f32 c, f32 d) { return _mm_setr_ps(a, b, c, d); }
 FN vf32 join4(__m128 a, __m128 b, __m128 c, __m128 d) {
     return joinf8(_mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1), _mm256_insertf128_ps(_mm256_castps128_ps256(c), d, 1));
@@ -373,7 +373,7 @@ FN vf64 gx_f64(m16 m, const char* p, vi32 i) {
 FN vi64 gx_i64(m16 m, const char* p, vi32 i) {
     return (vi64){_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), LOW(m), low8(i), p, 8), _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), HIGH(m), high8(i), p, 8)};
 }
-/* A line of elements, of which all are in bounds; the step in bytes. */
+/* A line of elements, all in bounds; the step is in bytes. */
 FN vf32 gl_f32(m16 m, const char* p, i32 step) {
 #define AT(l) (*(const f32*)(p + (l) * (i64)step))
     if (ALL_OF(m)) return SIXTEEN(AT);

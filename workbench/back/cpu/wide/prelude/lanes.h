@@ -1,6 +1,6 @@
-/* What is made of lanes of either kind: of memory 32-bit lanes are 64 bytes, 64-bit ones 128. */
+/* Operations made of those on lanes: 32-bit lanes take 64 bytes of memory, 64-bit ones 128. */
 
-/* Division, after the checks; lanes that nobody asked for may hold any divisor. */
+/* Division, after the checks; inactive lanes may hold any divisor. */
 FN vi32 rem_i32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_i32(x, y), y)); }
 FN vi32 rem_u32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_u32(x, y), y)); }
 #define LANEWISE64(name, ty, expr) \
@@ -74,18 +74,18 @@ SCATTER_SMALL(sc_i8, u8)
 SCATTER_SMALL(sc_i16, u16)
 FN void sc_b1(m16 m, char* p, vi64 o, m16 x) { sc_i8(m, p, o, b1_to_i32(x)); }
 
-/* Lanes whose offset is not below the limit. */
+/* The lanes whose offset is not below the limit. */
 FN m16 outside(vi64 o, u64 limit) { return ge_u64(o, splat_i64((i64)limit)); }
 FN m16 outside_x(vi32 i, u32 count) { return ge_u32(i, splat_i32((i32)count)); }
 
-/* As `far_s`. */
+/* The same as `far_s`, for lanes. */
 FN vi64 far_v(vi64 index, i64 reach, i64 size) {
     m16 near = le_u64(add_i64(index, splat_i64(reach)), splat_i64(2 * reach));
     return select_i64(near, mul_i64(index, splat_i64(size)), splat_i64(FAR));
 }
 
-/* What went wrong: of all faults that of the lowest block's lowest thread is kept, and what is lower runs on. `now` is the running block,
-   counted from the first of the call; where blocks are one long row, of threads SPAN each, `t` counts along it and `row` counts rows. */
+/* The record of a fault: of all faults, that of the lowest block's lowest thread is kept, and lower threads run on. `now` is the running
+   block, counted from the first of the call; if blocks are one long row, of threads SPAN each, `t` counts along it and `row` counts rows. */
 typedef struct { u32 faulted, thread, block, now, row; u64 site, a, b; } State;
 #ifdef SPAN
 #define BLOCK_OF(st, t) ((t) / SPAN)
@@ -99,14 +99,14 @@ COLD void note(State* st, u64 site, u32 t, u64 a, u64 b) {
     if (st->faulted && (st->block < block || (st->block == block && st->thread <= thread))) return;
     *st = (State){1, thread, block, st->now, st->row, site, a, b};
 }
-/* At a place all lanes share; nothing when nobody is there. */
+/* Notes a fault at a place that all lanes share; nothing if the mask is empty. */
 COLD void note_one(State* st, u64 site, u32 t, m16 m, u64 a, u64 b) {
     if (m) note(st, site, t + first_lane(m), a, b);
 }
 COLD void note_lanes(State* st, u64 site, u32 t, m16 m, vi64 a, vi64 b) {
     if (m) note(st, site, t + first_lane(m), lane_i64(a, first_lane(m)), lane_i64(b, first_lane(m)));
 }
-/* Those of a chunk that have not faulted. */
+/* The lanes of a chunk that still run: those below the fault. */
 FN m16 alive(const State* st, u32 t) {
     if (!st->faulted) return 0xffff;
 #ifdef SPAN
@@ -121,13 +121,13 @@ FN m16 alive(const State* st, u32 t) {
     return st->now > st->block || st->thread <= t ? 0 : (m16)((1u << (st->thread - t)) - 1);
 #endif
 }
-/* Who of the lanes does not do an access: those out of bounds, which are noted, and those that faulted before. */
+/* The lanes that do not do an access: those out of bounds, which are noted, and those that no longer run. */
 COLD m16 bad_lanes(State* st, u64 site, u32 t, m16 m, u64 limit, vi64 o, vi64 b) {
     m16 bad = outside(o, limit) & m & alive(st, t);
     note_lanes(st, site, t, bad, o, b);
     return bad | ~alive(st, t);
 }
-/* Accesses of which some are out of bounds: these are noted, the others done. */
+/* Accesses of which some are out of bounds: these are noted, the others are done. */
 #define COLD_LOAD(ty, vty) \
     COLD vty bad_ld_##ty(State* st, u64 site, u32 t, m16 m, const char* p, u64 limit, vi64 o, vi64 b) { \
         m16 bad = outside(o, limit) & m; \
@@ -144,9 +144,9 @@ COLD_LOAD(u8, vi32) COLD_LOAD(i16, vi32) COLD_LOAD(u16, vi32) COLD_LOAD(b1, m16)
 COLD_STORE(f32, vf32) COLD_STORE(f64, vf64) COLD_STORE(i32, vi32) COLD_STORE(i64, vi64) COLD_STORE(i8, vi32)
 COLD_STORE(i16, vi32) COLD_STORE(b1, m16)
 
-/* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one core. `up`: there, at 32-bit indices of elements,
-   where nobody asks what was there before; `up1`: with one number for all. Indices that are bytes come eight in a number; `up1_bytes`: out of
-   memory. */
+/* Atomics, lane by lane; a block's own memory needs no lock, because a block runs on one
+   core. `up`: at 32-bit indices of elements, where the old value is not used; `up1`: with one
+   number for all. Indices that are bytes come eight in a number; `up1_bytes`: from memory. */
 #define ONCE(fetch) old = fetch(at, val, __ATOMIC_SEQ_CST)
 #define RETRY(expr) \
     do { \
@@ -243,7 +243,7 @@ RMW_FLOAT(f32, vf32) RMW_FLOAT(f64, vf64)
     }
 CAS(i32, vi32, u32) CAS(u32, vi32, u32) CAS(i64, vi64, u64) CAS(u64, vi64, u64)
 
-/* A function of this process for each lane in the mask. */
+/* Calls a function of this process for each lane in the mask. */
 #define EACH1(ty, vty) \
     static __attribute__((noinline)) vty each1_##ty(m16 m, ty (*f)(ty), vty x) { \
         ty p[16]; \

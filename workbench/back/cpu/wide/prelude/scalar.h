@@ -1,6 +1,6 @@
-/* What generated C is written in: 16 threads side by side in vector registers, a mask of 16 bits saying who is there.
-   This is what needs no vectors, a text for the machine's registers follows, then what is made of both.
-   Every operation means what the IR's page says. */
+/* The operations of generated C: 16 threads side by side in vector registers, with a mask of
+   16 bits for the active ones. This text needs no vectors; a text for the machine's registers
+   follows, then one that is made of both. The IR's page defines every operation. */
 #include <immintrin.h>
 
 typedef signed char i8;
@@ -18,13 +18,13 @@ typedef u16 m16;
 typedef __int128 wide;
 
 #define FN static inline __attribute__((always_inline))
-/* What follows in brackets may have no control flow. */
+/* The block in brackets that follows may become code of its own, if it has no control flow. */
 #define STRAIGHT
 #define COLD static __attribute__((noinline, cold))
 #ifndef UNCHECKED
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#else /* For the benchmark that tells what checks cost. */
+#else /* The benchmark of the cost of checks uses these. */
 #define likely(x) 1
 #define unlikely(x) 0
 #endif
@@ -35,10 +35,10 @@ FN u32 bits_f32(f32 x) { u32 n; __builtin_memcpy(&n, &x, 4); return n; }
 FN u64 bits_f64(f64 x) { u64 n; __builtin_memcpy(&n, &x, 8); return n; }
 
 FN i64 largest(i64 x, i64 y) { return x > y ? x : y; }
-/* Whether least <= x < most. */
+/* True if least <= x < most. */
 #define within(x, least, most) ((x) >= (least) && (x) < (most))
 
-/* As the vectors' `fmin` and `fmax`: a NaN loses to a number; of two zeros the sign decides. */
+/* The same as `fmin` and `fmax` of vectors: a NaN loses to a number; of two zeros the sign decides. */
 FN f32 sfmin_f32(f32 x, f32 y) {
     if (y != y) return x;
     if (x == y) return f32_of(bits_f32(x) | bits_f32(y));
@@ -60,7 +60,7 @@ FN f64 sfmax_f64(f64 x, f64 y) {
     return x > y ? x : y;
 }
 
-/* Amounts at or past the width shift everything out, as PTX's do. */
+/* Shifts; amounts at or past the width shift everything out, as in PTX. */
 #define SLL(x, n) ((n) < 8 * sizeof(x) ? (x) << (n) : 0)
 #define SRL(x, n) ((n) < 8 * sizeof(x) ? (x) >> (n) : 0)
 #define SRA(x, n) ((x) >> ((n) < 8 * sizeof(x) ? (n) : 8 * sizeof(x) - 1))
@@ -76,7 +76,7 @@ FN u64 brev_s64(u64 v) { return (u64)brev_s32((u32)v) << 32 | brev_s32((u32)(v >
 FN i32 clz_s32(u32 v) { return v ? __builtin_clz(v) : 32; }
 FN i32 clz_s64(u64 v) { return v ? __builtin_clzll(v) : 64; }
 
-/* Truncate and saturate. NaN of a float (`s_`) gives 0; of a double (`d_`), and in 64 bits, the top bit alone. */
+/* Conversions that truncate and saturate. NaN of a float (`s_`) gives 0; of a double (`d_`), and in 64 bits, the top bit alone. */
 FN i32 s_to_i32(f64 x) { return x != x ? 0 : x >= 2147483648.0 ? 0x7fffffff : x <= -2147483648.0 ? (i32)0x80000000 : (i32)x; }
 FN u32 s_to_u32(f64 x) { return x > 0 ? (x >= 4294967296.0 ? 0xffffffffu : (u32)x) : 0; }
 FN i32 d_to_i32(f64 x) { return x != x ? (i32)0x80000000 : s_to_i32(x); }
@@ -90,15 +90,15 @@ FN m16 select_b1(m16 m, m16 x, m16 y) { return (m16)((m & x) | (~m & y)); }
 FN b1 lane_b1(m16 m, u32 lane) { return m >> lane & 1; }
 FN u32 last_lane(m16 m) { return 31 - __builtin_clz(m); }
 FN u32 first_lane(m16 m) { return __builtin_ctz(m); }
-/* What the compiler knows of a mask: that it is that of the first `n` lanes, or of all. */
+/* The mask as the compiler knows it: that of the first `n` lanes, or of all. */
 #define FIRST(m, n) (__builtin_constant_p(m) && (m16)(m) == (1u << (n)) - 1)
 #define ALL_OF(m) (__builtin_constant_p(m) && (m16)(m) == 0xffff)
 #define LOOP_LANES(m) for (u32 left = (m), l; left && (l = __builtin_ctz(left), 1); left &= left - 1)
 
-/* Whether an address is that of a line of the cache. */
+/* True if an address is that of a line of the cache. */
 FN b1 is_line(const char* p) { return ((u64)p & 63) == 0; }
 
-/* Whether what a chunk's lanes access side by side is all in bounds. */
+/* True if the neighbouring elements of a mask's lanes are all in bounds. */
 FN b1 inside(m16 m, i64 o, i64 size, u64 limit) {
     return !m || ((u64)(o + (i64)__builtin_ctz(m) * size) < limit && (u64)(o + (31 - (i64)__builtin_clz(m)) * size) < limit);
 }

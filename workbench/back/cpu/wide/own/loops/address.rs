@@ -1,4 +1,4 @@
-//! Where a round reads: a pointer that is the same in all rounds, and a multiple of the counter.
+//! Addresses of a round: a loop-invariant pointer, plus a multiple of the counter.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
@@ -8,10 +8,10 @@ use crate::back::cpu::wide::own::value::At;
 use crate::back::lane::tree::{Binary, Expr, Var};
 use crate::back::lane::types::Ty;
 
-/// What is the same in all rounds, with words for it.
+/// A loop-invariant value, with a text that identifies it.
 type Same = (clif::Value, String);
 
-/// A number of 64 bits: what is the same in all rounds, and so many times the counter.
+/// A number of 64 bits: a loop-invariant one plus a multiple of the counter.
 #[derive(Clone)]
 pub(super) struct Linear {
     base: Option<Same>,
@@ -25,7 +25,7 @@ enum By {
     Value(Same),
 }
 
-/// The address of `*(const ty*)(...)`, whose pointer is to bytes.
+/// The address in `*(const ty*)(...)`, whose pointer is to bytes.
 pub(super) fn element<'k>(at: &'k Expr, ty: &Ty) -> Option<&'k Expr> {
     match at {
         Expr::Cast(Ty::Ptr(of), inner) if **of == *ty => Some(inner),
@@ -58,7 +58,7 @@ impl<'k> Read<'_, 'k, '_> {
         Some(Place { pointer, index, bytes })
     }
 
-    /// What a known number is that is added to the counter.
+    /// The known number that is added to the counter.
     pub(super) fn more(&mut self, expr: &'k Expr) -> Option<i64> {
         match self.linear(expr)? {
             Linear { base: None, bytes, by: By::Known(1) } => Some(bytes),
@@ -96,7 +96,7 @@ impl<'k> Read<'_, 'k, '_> {
             }
             Expr::Binary(Binary::Mul, a, b) => {
                 let (a, b) = (self.linear(a)?, self.linear(b)?);
-                // Times what is known, if either is.
+                // One factor has to be invariant; a known number is preferred.
                 match (&a.by, &b.by) {
                     (_, By::Known(0)) if b.base.is_none() => self.product(a, b),
                     (By::Known(0), _) => self.product(b, a),
@@ -122,11 +122,11 @@ impl<'k> Read<'_, 'k, '_> {
         linear
     }
 
-    /// What is the same in all rounds; none where it is a sum or a product in 64 bits whose known part is worth knowing.
+    /// A loop-invariant number; none if it is a sum or a product in 64 bits whose known part is worth having.
     #[expect(clippy::option_option, reason = "no words at all is something else")]
     fn same(&mut self, expr: &'k Expr) -> Option<Option<Linear>> {
         let (num, key) = self.fixed(expr)?;
-        // Steps of pointers to more than bytes are longer than what is added.
+        // Pointers to larger elements advance by more than the number that is added.
         if matches!(&num.ty, Ty::Ptr(of) if of.size() != 1) {
             return None;
         }
@@ -151,7 +151,7 @@ impl<'k> Read<'_, 'k, '_> {
         self.fixed(expr).is_some_and(|(num, _)| matches!(num.at, At::Known(_)))
     }
 
-    /// Whether something is the counter, as it is, or as a constant of its type has it.
+    /// True if an expression is the counter, itself or by way of constants and casts of its type.
     fn is_counter(&self, expr: &Expr) -> bool {
         let Some((counter, ty)) = &self.counter else { return false };
         match expr {
@@ -183,7 +183,7 @@ impl<'k> Read<'_, 'k, '_> {
         Some(Linear { base, bytes, by })
     }
 
-    /// Times what is the same in all rounds.
+    /// A product with a loop-invariant factor.
     fn product(&mut self, a: Linear, same: Linear) -> Option<Linear> {
         let (factor, n) = match (same.base, same.bytes) {
             (None, n) => (None, n),

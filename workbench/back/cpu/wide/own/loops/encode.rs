@@ -1,8 +1,8 @@
-//! A loop's machine code: registers for what a round computes, and AVX-512 instructions.
+//! Machine code of a loop: registers for the values of a round, and AVX-512 instructions.
 //!
-//! The code is a function of one address, where all that the loop reads from outside lies ([`Frame`]). Registers are handed out in one pass
-//! over the round, as everything in it is used once it is computed. What comes from outside stays in registers while there are enough,
-//! else instructions read it where it lies; where even so there are too few, there is no code.
+//! The code is a function of one address, at which lies all that the loop reads from outside ([`Frame`]). Registers are allocated in one
+//! pass over the round, as everything in it is used after it is computed. Values from outside stay in registers while there are enough,
+//! else instructions read them from memory; if registers are too few even so, there is no code.
 
 use iced_x86::code_asm::*;
 use iced_x86::{IcedError, Register};
@@ -15,9 +15,9 @@ pub struct Loop {
     pub ops: Vec<Op>,
     /// The order of a round.
     pub order: Vec<Id>,
-    /// What each variable is in the end.
+    /// The final value of each variable.
     pub roots: Vec<Id>,
-    /// Where a variable is found and left, if not in the frame.
+    /// The place where a variable is read and left, if not in the frame.
     pub homes: Vec<Option<Place>>,
     pub given: usize,
     pub ones: usize,
@@ -25,9 +25,9 @@ pub struct Loop {
     pub factors: usize,
     /// Bits that choose between stores.
     pub flags: usize,
-    /// None where there is but one round.
+    /// The counter; none if there is but one round.
     pub counter: Option<Counter>,
-    /// In the order in which they are to be done.
+    /// The stores, in their order.
     pub stores: Vec<Store>,
     /// Lines of the cache that a round asks for.
     pub asked: Vec<Place>,
@@ -36,26 +36,26 @@ pub struct Loop {
 /// A store at the end of a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Store {
-    /// A flag, and what it has to be.
+    /// The flag that guards the store, and the value that it has to have.
     pub when: Option<(usize, bool)>,
-    /// Whether it goes past the cache.
+    /// True if it goes past the cache.
     pub past: bool,
     pub place: Place,
     pub id: Id,
 }
 
-/// What counts the rounds.
+/// The counter of the rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Counter {
     pub is_long: bool,
     pub signed: bool,
-    /// How it compares with the limit while there are rounds.
+    /// The comparison with the limit that holds while there are rounds.
     pub goes_on: Binary,
-    /// What a round takes of the budget.
+    /// The cost of a round in the budget.
     pub cost: i32,
 }
 
-/// Where things lie, from the address that the code gets: all numbers of 8 bytes, then numbers of 4, then vectors.
+/// Offsets from the address that the code gets: all numbers of 8 bytes, then numbers of 4, then vectors.
 pub struct Frame {
     pub pointers: i32,
     pub factors: i32,
@@ -83,7 +83,7 @@ impl Frame {
     }
 }
 
-/// Why there is no code.
+/// The reason why there is no code.
 pub(super) enum Stop {
     /// Too few registers.
     Full,
@@ -100,7 +100,7 @@ pub(super) type Made<T> = Result<T, Stop>;
 
 /// The code of a loop; none where registers are too few.
 pub fn encode(of: &Loop) -> Option<Vec<u8>> {
-    // Those used most stay in registers.
+    // The most used ones stay in registers.
     let mut outside: Vec<(usize, Id)> = Vec::new();
     let mut uses = vec![0; of.ops.len()];
     of.order.iter().for_each(|id| of.ops[*id].uses().for_each(|part| uses[part] += 1));
@@ -119,7 +119,7 @@ pub fn encode(of: &Loop) -> Option<Vec<u8>> {
     })
 }
 
-/// The registers of pointers and factors: all of these, and of those the ones that rounds use most; none where there are too few.
+/// The registers of pointers and factors: all factors have one, and the pointers that rounds use most; none if there are too few.
 fn addresses(of: &Loop) -> Option<Vec<Option<AsmRegister64>>> {
     let mut uses = vec![0_usize; of.pointers];
     let loads = of.order.iter().filter_map(|id| match of.ops[*id] {
@@ -128,7 +128,7 @@ fn addresses(of: &Loop) -> Option<Vec<Option<AsmRegister64>>> {
     });
     let stores = of.stores.iter().map(|store| store.place);
     loads.chain(stores).chain(of.asked.iter().copied()).for_each(|place| uses[place.pointer] += 1);
-    // What is done once reads them once anyway.
+    // A pointer that is used once, in code that runs once, is read once anyway.
     let worth = if of.counter.is_some() { 1 } else { 2 };
     let mut wanted: Vec<usize> = (0..of.pointers).filter(|i| uses[*i] >= worth).collect();
     wanted.sort_by_key(|i| (std::cmp::Reverse(uses[*i]), *i));
@@ -144,11 +144,11 @@ pub(super) const ZMM: [AsmRegisterZmm; 32] = [
     zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
 ];
 pub(super) const MASKS: [AsmRegisterK; 7] = [k1, k2, k3, k4, k5, k6, k7];
-/// Registers for addresses; those from the sixth on are the caller's. Pointers that have none are read where they lie, into `rcx`.
+/// Registers for addresses; those from the sixth on have to be saved for the caller. Other pointers are read from memory into `rcx`.
 const ADDRESSES: [AsmRegister64; 11] = [rsi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15];
 const CALLERS: usize = 5;
 
-/// An instruction's last part.
+/// The last operand of an instruction.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
     Register(AsmRegisterZmm),
@@ -159,27 +159,27 @@ pub(super) struct Code<'a> {
     pub(super) of: &'a Loop,
     frame: Frame,
     pub(super) asm: CodeAssembler,
-    /// Of each pointer, then of each factor.
+    /// The register of each pointer, then of each factor.
     addresses: Vec<Option<AsmRegister64>>,
-    /// The register of each value, by its place among all; of masks, among theirs.
+    /// The register of each value, by its place among all; of masks, by their place among mask registers.
     pub(super) places: Vec<Option<usize>>,
-    /// Uses to come.
+    /// The number of uses to come of each value.
     pub(super) left: Vec<usize>,
     free: Vec<usize>,
     free_masks: Vec<usize>,
     /// Registers to be freed after the current instruction.
     passing: Vec<usize>,
-    /// What is read where it lies.
+    /// True for each value that is read from memory.
     pub(super) in_memory: Vec<bool>,
 }
 
 impl<'a> Code<'a> {
     fn new(of: &'a Loop, uses: &[usize]) -> Made<Self> {
         let mut left = uses.to_vec();
-        // What variables become is used at the end.
+        // The final values of variables are used at the end.
         of.roots.iter().for_each(|root| left[*root] += 1);
         of.stores.iter().for_each(|store| left[store.id] += 1);
-        // A load may be part of the one operation that uses it; what is stored or kept is read before anything is written.
+        // A load may be part of the one operation that uses it; a value that is stored or kept has to be read before anything is written.
         let in_memory = of.ops.iter().zip(uses).zip(&left).map(|((op, uses), left)| match op {
             Op::Load(_) | Op::LoadOne(_) => *uses == 1 && *left == 1,
             Op::Given(_) | Op::One(_) => true,
@@ -234,7 +234,7 @@ impl<'a> Code<'a> {
             }
             self.places[*id] = Some(register);
             self.in_memory[*id] = false;
-            // Never freed.
+            // These registers are never freed.
             self.left[*id] += 1;
         }
         match of.counter {
@@ -259,7 +259,7 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// The rounds; whether the budget is used up is in `eax` in the end.
+    /// The rounds; in the end `eax` says if the budget is used up.
     fn rounds(&mut self, counter: Counter) -> Made<()> {
         let (mut again, mut done, mut out) =
             (self.asm.create_label(), self.asm.create_label(), self.asm.create_label());
@@ -282,7 +282,7 @@ impl<'a> Code<'a> {
         self.jump_if(counter, again)?;
         self.asm.set_label(&mut done)?;
         self.asm.mov(qword_ptr(rdi + Frame::COUNTER), rax)?;
-        // Of the budget only the sign was of interest.
+        // The sign of the budget is all that counted.
         self.asm.xor(eax, eax)?;
         let mut leave = self.asm.create_label();
         self.asm.jmp(leave)?;
@@ -294,7 +294,8 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// What lies in four parts that were stored a moment ago: read as one it would have to wait until they have reached the cache.
+    /// Loads a vector from four parts that were stored a moment ago: one load of them all would have to wait until they have reached the
+    /// cache.
     fn joined(&mut self, to: AsmRegisterZmm, at: i32) -> Made<()> {
         let low = xmm(to)?;
         self.asm.vmovups(low, xmmword_ptr(rdi + at))?;
@@ -304,7 +305,7 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// As numbers of 64 bits, whatever they were.
+    /// Jumps by a comparison of numbers of 64 bits, whatever their size was.
     fn jump_if(&mut self, counter: Counter, to: CodeLabel) -> Made<()> {
         match (counter.goes_on, counter.signed) {
             (Binary::Lt, true) => self.asm.jl(to)?,
@@ -323,7 +324,7 @@ impl<'a> Code<'a> {
 
     fn round(&mut self) -> Made<()> {
         let of = self.of;
-        // Multiples of the counter; their factors are read where they lie.
+        // The multiples of the counter; their factors are read from memory.
         for i in 0..of.factors {
             let register = self.addresses[of.pointers + i].ok_or(Stop::Broken)?;
             self.asm.mov(register, rax)?;
@@ -333,7 +334,7 @@ impl<'a> Code<'a> {
             let at = self.address(*place)?;
             self.asm.prefetcht0(byte_ptr(at))?;
         }
-        // Variables are where they were.
+        // Variables keep their registers.
         for id in &of.order {
             if let Op::Carried(i) = of.ops[*id] {
                 self.places[*id] = Some(i);
@@ -346,7 +347,7 @@ impl<'a> Code<'a> {
         self.settle()
     }
 
-    /// What is written, in order; what the same flag chooses between goes together.
+    /// The stores, in order; stores that the same flag guards stand together.
     fn stores(&mut self) -> Made<()> {
         let of = self.of;
         for same in of.stores.chunk_by(|a, b| a.when == b.when) {
@@ -367,7 +368,7 @@ impl<'a> Code<'a> {
                 self.free.append(&mut self.passing);
             }
             if when.is_some() {
-                // A label wants an instruction of its own.
+                // A label needs an instruction of its own.
                 self.asm.set_label(&mut past)?;
                 self.asm.nop()?;
             }
@@ -375,7 +376,7 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// After an instruction has read its parts: those that nobody reads again give their registers back.
+    /// Frees the registers of operands that are not used again, after an instruction has read them.
     pub(super) fn done(&mut self, op: Op) {
         for part in op.uses() {
             self.left[part] -= 1;
@@ -392,7 +393,7 @@ impl<'a> Code<'a> {
         self.free.append(&mut self.passing);
     }
 
-    /// A register for a result: the variable's own where it is that variable's last and the one before has been read.
+    /// A register for a result: the variable's own if the result is that variable's final value and its old value is not needed any more.
     pub(super) fn target(&mut self, id: Id) -> Made<AsmRegisterZmm> {
         let own = self.of.roots.iter().position(|root| *root == id).filter(|own| !self.is_taken(*own));
         let place = match own {
@@ -403,7 +404,7 @@ impl<'a> Code<'a> {
         Ok(ZMM[place])
     }
 
-    /// Whether a variable's register holds something still to be read.
+    /// True if a variable's register holds a value that is still to be read.
     fn is_taken(&self, place: usize) -> bool {
         self.places.iter().zip(&self.of.ops).any(|(at, op)| *at == Some(place) && !op.is_mask())
     }
@@ -429,7 +430,7 @@ impl<'a> Code<'a> {
         Ok(ZMM[place])
     }
 
-    /// Where an instruction finds a value; until the next address is wanted.
+    /// The operand for a value; valid until the next address is needed.
     pub(super) fn source(&mut self, id: Id) -> Made<Source> {
         match self.places[id] {
             Some(place) => Ok(Source::Register(ZMM[place])),
@@ -460,7 +461,7 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// A place in memory; until the next one is wanted.
+    /// An operand in memory; valid until the next one is needed.
     fn address(&mut self, place: Place) -> Made<AsmMemoryOperand> {
         let pointer = match self.addresses[place.pointer] {
             Some(register) => register,
@@ -476,11 +477,11 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// Puts into the variables' registers what they become, where it is elsewhere.
+    /// Moves the final values of variables into their registers, if they are elsewhere.
     fn settle(&mut self) -> Made<()> {
         let of = self.of;
         let elsewhere: Vec<usize> = (0..of.roots.len()).filter(|i| self.places[of.roots[*i]] != Some(*i)).collect();
-        // What is in another variable's register is saved from being overwritten.
+        // A value in another variable's register is saved before that is overwritten.
         let mut copies = Vec::new();
         for &i in &elsewhere {
             let from = self.places[of.roots[i]];

@@ -1,4 +1,4 @@
-//! Which instructions an operation is.
+//! Instructions of each operation.
 
 use iced_x86::code_asm::*;
 
@@ -24,7 +24,7 @@ impl Code<'_> {
                 self.unary(unary, to, a)?;
             }
             Op::Binary(binary, a, b) => {
-                // Of two in memory one has to be loaded; where it does not matter which is which, one in memory comes last.
+                // One of two operands in memory has to be loaded; if the operation commutes, the one in memory comes last.
                 let swap = matches!(
                     binary,
                     Binary::Add | Binary::Mul | Binary::AddInt | Binary::And | Binary::Or | Binary::Xor
@@ -98,7 +98,7 @@ impl Code<'_> {
             Unary::ToFloat => with!(vcvtdq2ps),
             Unary::Whole => with!(vcvttps2dq),
             Unary::Rsqrt => with!(vrsqrt14ps),
-            // In [3/4, 3/2); NaN of negative numbers.
+            // The mantissa in [3/4, 3/2); NaN for negative numbers.
             Unary::Mantissa => with!(vgetmantps, 0b1011),
             Unary::Exponent => with!(vgetexpps),
         }
@@ -139,7 +139,7 @@ impl Code<'_> {
         Ok(())
     }
 
-    /// The instruction overwrites one of its parts: the sum's last where nobody needs it any more, else a factor, else a copy.
+    /// A fused multiply-add, which overwrites one of its operands: the addend if it is not used again, else a factor, else a copy.
     fn fused(&mut self, id: Id, minus: bool, [a, b, c]: [Id; 3]) -> Made<()> {
         let op = self.of.ops[id];
         let ends = |code: &Self, part: Id| {
@@ -151,7 +151,7 @@ impl Code<'_> {
             let (x, y, z) = (self.register(a)?, self.register(b)?, self.source(c)?);
             let place = self.places[a].take().ok_or(Stop::Broken)?;
             self.done(op);
-            // The factor's register is the result's.
+            // The result takes the factor's register.
             match (minus, z) {
                 (false, Source::Register(z)) => self.asm.vfmadd213ps(x, y, z)?,
                 (false, Source::Memory(z)) => self.asm.vfmadd213ps(x, y, z)?,
@@ -167,7 +167,7 @@ impl Code<'_> {
             self.places[id] = Some(place);
             ZMM[place]
         } else {
-            // The factors are still to be read.
+            // The factors are used again.
             let to = self.target(id)?;
             match self.places[c] {
                 Some(place) => self.asm.vmovaps(to, ZMM[place])?,

@@ -1,12 +1,12 @@
 //! Loops in the processor's widest registers.
 //!
-//! Vectors of 128 bits are what the code generator has. On a processor with AVX-512, two kinds of piece run in registers of 512 instead:
-//! loops whose rounds compute lanes of 32 bits and nothing else, read memory at addresses that move with a counter, write to such in the
-//! end and do not branch; and *stretches*, statements that an `if` guards or that need no checks, which do the like once. What they compute is read from the lane IR ([`read`],
-//! [`shape`], [`same`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of its own ([`encode`],
-//! [`instructions`]). The code is a function that the rest calls, with all that it needs in one piece of memory, or where a block keeps it
-//! anyway; a loop's comes back when there are no more rounds, or when the budget wants to be looked at. Checks are those of the kernel, which looks at the places of the
-//! first and the last round ahead of such loops, and at a stretch's condition. All else stays what it was, and [`Left`] says why.
+//! The code generator has vectors of 128 bits. On a processor with AVX-512, two kinds of piece run in registers of 512 instead: loops whose rounds
+//! compute lanes of 32 bits and nothing else, read memory at addresses that move with a counter, write to such addresses in the end and do not
+//! branch; and *stretches*, statements that an `if` guards or that need no checks, which do the same once. Their computations are read from the lane
+//! IR ([`read`], [`shape`], [`same`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of its own ([`encode`],
+//! [`instructions`]). The code is a function that the rest calls, with all its inputs in one piece of memory, or in the scratch of a block; that of a
+//! loop returns when there are no more rounds, or when the budget is used up. The checks are the kernel's own: it checks the places of the first and
+//! the last round ahead of such loops, and the condition of a stretch. All else stays as it was, and [`Left`] says why.
 
 mod address;
 mod encode;
@@ -36,13 +36,13 @@ use crate::back::lane::table::Kind;
 use crate::back::lane::tree::{Role, Stmt};
 use crate::back::lane::types::Ty;
 
-/// Whether the processor has the instructions.
+/// True if the processor has the instructions.
 pub fn available() -> bool {
-    // What is called finds its argument where Unix has it.
+    // The code takes its argument where Unix calls pass it.
     cfg!(unix) && std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl")
 }
 
-/// What a loop reads from outside, in the order in which it lies, and what it sets.
+/// The values that a loop reads from outside, in the order in which they lie, and those that it sets.
 struct Outside {
     given: Vec<Parts>,
     ones: Vec<clif::Value>,
@@ -53,22 +53,22 @@ struct Outside {
     homes: Vec<Option<Place>>,
 }
 
-/// Code with where it finds things.
+/// Code with the places of its inputs.
 struct Ready {
     code: Vec<u8>,
     frame: Frame,
     outside: Outside,
 }
 
-/// The place of such a slot, which no helper's argument has.
+/// The number of the slot for them, which no helper's argument has.
 const OUTSIDE: usize = 99;
 
-/// Vector operations that a call has to be worth.
+/// The least number of vector operations that is worth a call.
 const FEW: usize = 8;
 
 impl<'k> Emitter<'k, '_> {
-    /// The body of `for (;;)`, if it is done in the widest registers: how many of the statements behind the loop are done as well.
-    /// Otherwise nothing has happened.
+    /// Emits the body of `for (;;)` in the widest registers, if possible; gives the number of statements after the loop that are done as
+    /// well. Otherwise nothing has been emitted.
     pub(super) fn widest_loop(&mut self, body: &'k Stmt, after: &After<'_, 'k>) -> Result<Option<usize>> {
         let read = self.tried(Piece::Loop, |read| {
             let found = read.body(body, after)?;
@@ -81,7 +81,7 @@ impl<'k> Emitter<'k, '_> {
         let Some((found, ready)) = read else { return Ok(None) };
         self.written += 1;
         self.emit_loop(&found, ready)?;
-        // What comes next has been done, but for the label.
+        // The statements after the loop are done already, except for the label.
         let done = found.kept.unwrap_or_default();
         if done > 0 {
             self.statements(&after.here[..1])?;
@@ -89,7 +89,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(Some(done))
     }
 
-    /// Statements of a block that are done once, as [`Emitter::widest_loop`].
+    /// Emits statements of a block that run once, as [`Emitter::widest_loop`] does.
     pub(super) fn widest_stretch(&mut self, all: &'k [Stmt], after: &After<'_, 'k>) -> Result<bool> {
         let read = self.tried(Piece::Stretch, |read| {
             read.stretch(all, after)?;
@@ -105,7 +105,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(true)
     }
 
-    /// What is read of a piece, with the code that comes of it.
+    /// The result of reading a piece, with its code.
     fn tried<T>(
         &mut self,
         piece: Piece,
@@ -117,7 +117,7 @@ impl<'k> Emitter<'k, '_> {
         self.push_scope();
         let mut reading = Read::new(self);
         let found = read(&mut reading);
-        // Nobody misses code for statements that compute next to nothing.
+        // A stretch that computes next to nothing is not reported.
         let is_worth_it = piece == Piece::Loop || reading.values.ops.len() >= FEW;
         let found = match found {
             Some((found, counter)) => made(reading, counter).map(|ready| (found, ready)).ok_or(Reason::Registers),
@@ -168,13 +168,13 @@ impl<'k> Emitter<'k, '_> {
         }
         self.jump(head)?;
 
-        // The kernel leaves by itself.
+        // The kernel's own statements leave the loop.
         self.begin(done);
         let now = self.b.ins().load(clif_type(&ty), flags, at, Frame::COUNTER);
         self.set(&counter, Val::Num(Num { at: At::Value(now), ty }))?;
         for (i, binding) in outside.set.iter().enumerate() {
             let Binding::Variable(Ty::Lanes(kind @ (Kind::F32 | Kind::I32)), _) = binding else { continue };
-            // From where they were left, if anybody asks.
+            // The variables are read from their places, in case a later statement uses them.
             let (from, flags, first) = match outside.homes[i] {
                 Some(Place { pointer, bytes, .. }) => (outside.pointers[pointer], free(), bytes),
                 None => (at, flags, frame.carried + 64 * i as i32),
@@ -190,7 +190,7 @@ impl<'k> Emitter<'k, '_> {
         self.statements(found.leaving)?;
         self.pop_exit();
         self.pop_scope();
-        // It has left. If it ever did not, who waits could still stop it.
+        // The loop has been left. If it ever were not, the thread that waits could still stop it.
         self.jump(again)?;
         self.b.seal_block(again);
         self.b.seal_block(head);
@@ -199,9 +199,9 @@ impl<'k> Emitter<'k, '_> {
         Ok(())
     }
 
-    /// Stores what code reads from outside; where that is.
+    /// Stores the values that the code reads from outside; gives their address.
     fn keep_outside(&mut self, frame: &Frame, outside: &Outside) -> Result<clif::Value> {
-        // Nothing of it is wanted once another loop begins, so those of a size share one.
+        // The values are not needed once another loop begins, so loops whose frames have the same size share a slot.
         let slot = self.room(OUTSIDE, (frame.bytes as u32 + 64).next_multiple_of(512));
         let any = self.b.ins().stack_addr(types::I64, slot, 63);
         let at = self.b.ins().band_imm_s(any, -64);
@@ -231,7 +231,7 @@ impl<'k> Emitter<'k, '_> {
         Ok(at)
     }
 
-    /// Calls code with where it finds things; what it gives.
+    /// Calls code with the address of its inputs; gives its result.
     fn call_code(&mut self, code: Vec<u8>, at: clif::Value) -> clif::Value {
         let mut sig = Signature::new(self.known.conv);
         sig.params.push(AbiParam::new(types::I64));
@@ -256,7 +256,7 @@ impl<'k> Emitter<'k, '_> {
     }
 }
 
-/// The code of what has been read.
+/// The code of a piece that has been read.
 fn made(read: Read<'_, '_, '_>, counter: Option<Counter>) -> Option<Ready> {
     let roots = read.set.iter().map(|var| read.now.get(var).copied()).collect::<Option<Vec<_>>>()?;
     let Read { e, values, given, ones, pointers, factors, flags, set, homes, stores, asked, .. } = read;

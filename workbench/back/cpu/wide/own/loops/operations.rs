@@ -1,4 +1,4 @@
-//! Which operation of the processor's an operation of lanes is.
+//! Instructions of the processor for operations on lanes.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ impl<'k> Read<'_, 'k, '_> {
         args.iter().map(|arg| self.lanes(arg)).collect()
     }
 
-    /// What is read comes before what is written, as that is written in the end: in the kernel as well, or it is elsewhere.
+    /// Adds a read. Reads come before the writes, which are done at the end: so it is in the kernel as well, or the memories are disjoint.
     fn read(&mut self, op: Op, from: Space) -> Option<Id> {
         if self.spaces.iter().all(|to| to.is_elsewhere(from)) {
             self.values.add(op)
@@ -101,7 +101,7 @@ impl<'k> Read<'_, 'k, '_> {
         self.values.add(made)
     }
 
-    /// What takes several operations.
+    /// An operation that takes several instructions.
     fn several(&mut self, op: LaneOp, args: &[Id]) -> Option<Id> {
         match (op, args) {
             (LaneOp::NegF32, &[x]) => self.with_bits(Binary::Xor, x, 0x8000_0000),
@@ -121,7 +121,7 @@ impl<'k> Read<'_, 'k, '_> {
                     (self.values.add(Op::Unary(Unary::Exponent, x))?, self.values.add(Op::Unary(Unary::Exponent, m))?);
                 self.values.add(Op::Binary(Binary::Sub, x, m))
             }
-            // As the prelude has it: a NaN loses to a number, of two zeros the sign decides.
+            // The definition is the prelude's: a NaN loses to a number; of two zeros the sign decides.
             (LaneOp::FminF32 | LaneOp::FmaxF32, &[x, y]) => {
                 let (which, both) =
                     if op == LaneOp::FminF32 { (Binary::Min, Binary::Or) } else { (Binary::Max, Binary::And) };
@@ -142,7 +142,7 @@ impl<'k> Read<'_, 'k, '_> {
         self.values.add(Op::Binary(binary, x, bits))
     }
 
-    /// As `math/reciprocal.rs` has it, operation by operation.
+    /// The definition is that of `math/reciprocal.rs`, operation by operation.
     fn rsqrt(&mut self, x: Id) -> Option<Id> {
         let (one, half) = (self.bits(1f32.to_bits())?, self.bits(0.5f32.to_bits())?);
         if !self.e.known.has_estimate {
@@ -162,7 +162,7 @@ impl<'k> Read<'_, 'k, '_> {
     fn inlined(&mut self, id: FunctionId, args: &[Id]) -> Option<Id> {
         let kernel = self.e.kernel;
         let function = kernel.function(id);
-        // It sees nothing of its caller's.
+        // The function sees nothing of its caller.
         let inner: HashMap<_, _> =
             function.params.iter().copied().zip(args.iter().map(|id| Local::Lanes(*id))).collect();
         let outer = self.enter(inner);
@@ -221,16 +221,16 @@ impl<'k> Read<'_, 'k, '_> {
     }
 }
 
-/// What an operation of lanes is to the processor.
+/// The processor's form of an operation on lanes.
 enum Instruction {
     One(Unary),
     Two(Binary),
     Fused,
-    /// Its operand: bits are bits.
+    /// The operand itself: bits are bits.
     Same,
-    /// Several of them.
+    /// Several instructions.
     Several,
-    /// None of those here.
+    /// No instruction that is used here.
     None,
 }
 
@@ -277,12 +277,12 @@ fn instruction(op: LaneOp) -> Instruction {
         | L::FminF32
         | L::FmaxF32
         | L::RsqrtF32 => Several,
-        // 64-bit lanes, masks, what no vector instruction does, and what is read before its operands are.
+        // The rest: 64-bit lanes, masks, operations without a vector instruction, and those that are read before their operands are.
         _ => None,
     }
 }
 
-/// The processor's comparison, and whether its operands change places.
+/// The processor's comparison, and true if its operands are swapped.
 fn comparison(op: LaneOp) -> Option<(Compare, bool)> {
     use LaneOp as L;
     Some(match op {

@@ -1,4 +1,4 @@
-//! A loop as what a round of it computes.
+//! Reading of a loop: the values that one round computes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -25,31 +25,31 @@ pub(super) enum Local<'k> {
     Number(&'k Ty, &'k Expr),
 }
 
-/// A loop, being read. What is the same in all rounds is computed ahead of it.
+/// A loop that is being read. Loop-invariant values are computed ahead of it.
 pub(super) struct Read<'e, 'k, 'f> {
     pub e: &'e mut Emitter<'k, 'f>,
     pub values: Values,
     pub locals: HashMap<Var, Local<'k>>,
-    /// What rounds set, in the order in which they do.
+    /// The variables that rounds set, in that order.
     pub set: Vec<Var>,
-    /// Where they are found and left, if in memory that a block keeps.
+    /// The places where these are read and left, if in memory that a block keeps.
     pub homes: Vec<Option<Place>>,
-    /// What they are now.
+    /// The current values of these.
     pub now: HashMap<Var, Id>,
     pub counter: Option<(Var, Ty)>,
-    /// Whether there is but one round, which nothing counts.
+    /// True if there is but one round, without a counter.
     pub once: bool,
-    /// What is written, once all is computed.
+    /// The stores, done after all computations.
     pub stores: Vec<Store>,
-    /// Where these are.
+    /// The memories of the stores.
     pub spaces: Vec<Space>,
-    /// Lines of the cache that are asked for.
+    /// Lines of the cache that are prefetched.
     pub asked: Vec<Place>,
-    /// What chooses between stores.
+    /// The conditions that choose between stores.
     pub flags: Vec<clif::Value>,
     pub given: Vec<Parts>,
     given_names: HashMap<String, usize>,
-    /// In 32 bits each.
+    /// Numbers of 32 bits that all lanes get.
     pub ones: Vec<clif::Value>,
     pub one_keys: HashMap<String, usize>,
     pub pointers: Vec<clif::Value>,
@@ -58,17 +58,17 @@ pub(super) struct Read<'e, 'k, 'f> {
     pub factor_keys: HashMap<String, usize>,
     /// Variables that are bound already.
     pub bound: HashSet<Var>,
-    /// Which variables are the same in all rounds.
+    /// True for each variable that is loop-invariant.
     pub fixed: RefCell<HashMap<Var, bool>>,
-    /// What variables are as addresses.
+    /// The variables as addresses.
     pub linear: HashMap<Var, Option<Linear>>,
-    /// How many variables are being looked into.
+    /// The number of variables that are being followed.
     pub depth: Cell<u32>,
-    /// Why the statement that was read last is nothing for it.
+    /// The reason why the statement that was read last cannot be part of it.
     pub why: Option<Reason>,
 }
 
-/// What a kernel's function does not see of its caller.
+/// The state of a caller that a kernel's function does not see.
 pub(super) struct Outer<'k> {
     locals: HashMap<Var, Local<'k>>,
     bound: HashSet<Var>,
@@ -76,10 +76,10 @@ pub(super) struct Outer<'k> {
     linear: HashMap<Var, Option<Linear>>,
 }
 
-/// How many variables may be made of one another; more are not worth the stack.
+/// Deepest chain of variables that are defined by one another; longer ones are not worth the stack.
 pub(super) const DEPTH: u32 = 200;
 
-/// What is known of a loop besides its round.
+/// The facts about a loop besides its round.
 pub(super) struct Found<'k> {
     pub counter: Counter,
     pub var: Var,
@@ -87,9 +87,9 @@ pub(super) struct Found<'k> {
     pub step: Num,
     /// The statements of a round that end with leaving the loop.
     pub leaving: &'k [Stmt],
-    /// What refills the budget.
+    /// The statement that refills the budget.
     pub refill: &'k Stmt,
-    /// How many of the statements that follow the loop does: to keep what it set.
+    /// The number of statements after the loop that the loop does: those that keep the variables that it set.
     pub kept: Option<usize>,
 }
 
@@ -124,7 +124,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         }
     }
 
-    /// Goes into a function of the kernel's, which knows these variables.
+    /// Enters a function of the kernel, which knows these variables.
     pub fn enter(&mut self, locals: HashMap<Var, Local<'k>>) -> Outer<'k> {
         self.e.push_scope();
         Outer {
@@ -142,18 +142,18 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         self.fixed = RefCell::new(fixed);
     }
 
-    /// Notes why a statement is nothing for it, unless that is known already.
+    /// Notes why a statement cannot be part of it, unless a reason is noted already.
     pub fn no<T>(&mut self, reason: Reason) -> Option<T> {
         self.why.get_or_insert(reason);
         None
     }
 
-    /// As it is, or the reason why it is not.
+    /// The result as it is; if there is none, the reason is noted.
     fn or<T>(&mut self, found: Option<T>, reason: Reason) -> Option<T> {
         if found.is_none() { self.no(reason) } else { found }
     }
 
-    /// Reads a loop's body; none where there are no instructions for something.
+    /// Reads a loop's body; none if an instruction is missing.
     pub fn body(&mut self, body: &'k Stmt, after: &After<'_, 'k>) -> Option<Found<'k>> {
         let Stmt::Block(parts) = body else { return self.no(Reason::Shape) };
         let Some((Stmt::Block(round), parts)) = parts.split_first() else { return self.no(Reason::Shape) };
@@ -163,7 +163,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         for (i, stmt) in round.iter().enumerate() {
             match stmt {
                 Stmt::If(of) if test.is_none() => {
-                    // Before anything is computed, as what is the same in all rounds is known by what counts them.
+                    // The test has to come before any computation, because the counter in it tells which values are invariant.
                     if !self.values.ops.is_empty() {
                         return self.no(Reason::LateTest);
                     }
@@ -176,7 +176,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         }
         let ((goes_on, limit), label, leaving) = self.or(test, Reason::Uncounted)?;
         let parts = match parts.split_first() {
-            // Whoever goes there goes on.
+            // A jump to that label continues the loop.
             Some((Stmt::Label(next), _)) if label == Some(*next) => return self.no(Reason::Shape),
             Some((Stmt::Label(_), parts)) => parts,
             _ => parts,
@@ -192,8 +192,8 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         Some(Found { counter, var, limit, step, leaving, refill: &poll.then, kept })
     }
 
-    /// Of what rounds set, what begins as what a block keeps and is kept there again right after the loop: it need not be brought. Gives
-    /// how many of the statements that follow that is.
+    /// Finds variables that begin with a value from scratch and are stored there again right after the loop: the loop reads and writes them
+    /// in place. Gives the number of statements after the loop that these stores are.
     fn homes(&mut self, after: &'k [Stmt], label: Label) -> Option<usize> {
         let Some((Stmt::Label(here), rest)) = after.split_first() else { return None };
         if *here != label {
@@ -217,7 +217,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         past
     }
 
-    /// Where in memory a variable still is as it begins.
+    /// The place in memory that still holds a variable's value at the beginning.
     fn found_at(&mut self, var: Var) -> Option<Place> {
         let kept = self.e.kept.get(&var).filter(|kept| kept.written == self.e.written)?;
         let (at, parts) = (kept.at, kept.parts);
@@ -226,14 +226,14 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         (now[..4] == parts).then(|| self.place(at)).flatten()
     }
 
-    /// Reads what is done once.
+    /// Reads statements that run once.
     pub fn stretch(&mut self, all: &'k [Stmt], after: &After<'_, 'k>) -> Option<()> {
         self.once = true;
         self.set = self.or(assigned(all), Reason::Changes)?;
         for stmt in all {
             self.statement(stmt)?;
         }
-        // What is set is of use here alone.
+        // Variables that are set must not be used elsewhere.
         let set = std::mem::take(&mut self.set);
         let ends = set.is_empty() || set.iter().all(|var| self.e.is_of_outer(*var)) && !is_mentioned(after, &set);
         if ends { Some(()) } else { self.no(Reason::UsedLater) }
@@ -260,7 +260,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         }
     }
 
-    /// Stores in brackets, and a choice of such.
+    /// Stores in a block, and a choice between such.
     fn stores(&mut self, stmt: &'k Stmt, when: Option<(usize, bool)>) -> Option<()> {
         let of = match stmt {
             Stmt::Block(all) => {
@@ -301,7 +301,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         Some(())
     }
 
-    /// A store, or asking for a line of the cache.
+    /// A store, or a prefetch.
     fn access(&mut self, expr: &'k Expr, when: Option<(usize, bool)>) -> Option<()> {
         let Expr::Op(op, args) = expr else { return self.no(Reason::SetsOther) };
         match (op, &args[..]) {
@@ -324,7 +324,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
     /// A constant of the round.
     pub fn define(&mut self, var: Var, expr: &'k Expr) -> Option<()> {
         let ty = &self.e.kernel.var(var).ty;
-        // What is the same in all rounds is known by what counts them, so before that nothing is computed.
+        // The counter tells which values are invariant, so nothing is computed before it is known.
         let before = self.why;
         let known = self.once || self.counter.is_some();
         let computed = match ty {
@@ -332,7 +332,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
             Ty::Mask if known => self.mask(expr).map(Local::Mask),
             _ => None,
         };
-        // Whether there are instructions for it shows where it is used, if it is.
+        // An expression without instructions fails only where it is used, if at all.
         let local = match computed {
             Some(local) => local,
             None => match effect(expr) {
@@ -344,14 +344,14 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
             },
         };
         self.locals.insert(var, local);
-        // What is known of a variable is found when it is defined, not by way of all that it is made of.
+        // The answer for a variable is found at its definition, so that no long chain has to be followed.
         if known {
             self.is_var_fixed(var);
         }
         Some(())
     }
 
-    /// `counter < limit`, by way of variables; also with something added to the counter, in 64 bits.
+    /// `counter < limit`, by way of variables; a number may be added to the counter in 64 bits.
     fn test(&mut self, cond: &'k Expr) -> Option<(Binary, Num)> {
         let Expr::Binary(op, a, b) = self.meant(cond) else { return None };
         let (op, b) = (*op, &**b);
@@ -366,12 +366,12 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         self.linear.clear();
         let (limit, _) = self.fixed(b)?;
         if matches!(a, Expr::Var(_)) {
-            // What is compared is of one type.
+            // Both sides of the comparison have one type.
             (limit.ty == ty || matches!(limit.at, At::Known(0..=0x7fff_ffff))).then_some(())?;
             let limit = self.e.converted(&limit, &ty).ok()?;
             return Some((op, limit));
         }
-        // Both are of 32 bits, so that nothing wraps around.
+        // Both sides have 32 bits, so nothing wraps around.
         let is_short = matches!(b, Expr::Cast(Ty::Int { bits: 64, signed: true }, b) if self.is_short(b));
         (is_short && ty == Ty::int(32, true) && limit.ty == I64).then_some(())?;
         let more = self.more(a).filter(|more| more.unsigned_abs() < 1 << 31)?;
@@ -380,7 +380,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         Some((op, Num { at: At::Value(limit), ty: I64 }))
     }
 
-    /// The variable that a sum of it and known numbers is of.
+    /// The variable in a sum of a variable and known numbers.
     fn counted(&self, expr: &Expr) -> Option<Var> {
         match expr {
             Expr::Var(var) => match self.locals.get(var) {
@@ -411,12 +411,12 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         }
     }
 
-    /// Whether something has 32 bits or fewer.
+    /// True if an expression has 32 bits or fewer.
     fn is_short(&self, expr: &Expr) -> bool {
         matches!(self.type_of(expr), Some(Ty::Int { bits: 8..=32, .. }))
     }
 
-    /// What a variable or a cast to the same type stands for in the end.
+    /// The expression that a variable or a cast to the same type stands for in the end.
     fn meant(&self, expr: &'k Expr) -> &'k Expr {
         match expr {
             Expr::Var(var) => match self.locals.get(var) {
@@ -430,7 +430,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
         }
     }
 
-    /// What a variable or a cast to a type of as many bits stands for in the end.
+    /// The expression that a variable or a cast to a type of as many bits stands for in the end.
     fn same_bits(&self, expr: &'k Expr, bits: u8) -> &'k Expr {
         match expr {
             Expr::Var(var) => match self.locals.get(var) {
@@ -462,7 +462,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
             }
             let (_, ty) = self.counter.clone()?;
             let Ty::Int { bits, .. } = ty else { return None };
-            // By way of types of as many bits: sums of them are the same.
+            // Casts to types of as many bits are looked through: sums in them are the same.
             let Expr::Binary(Binary::Add, a, b) = self.same_bits(expr, bits) else {
                 return self.no(Reason::Uncounted);
             };
@@ -512,7 +512,7 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
     }
 }
 
-/// Whether an access writes neighbours of 32 bits.
+/// True if an access writes neighbours of 32 bits.
 fn is_plain_store(op: MemoryOp) -> bool {
     op.access == Access::Store && matches!(op.of, Element::F32 | Element::I32)
 }

@@ -1,4 +1,4 @@
-//! What is the same in all rounds, which is computed ahead of them.
+//! Loop-invariant values, which are computed ahead of the loop.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
@@ -12,13 +12,13 @@ use crate::back::lane::tree::{Binary, Expr, Var};
 use crate::back::lane::types::Ty;
 
 impl<'k> Read<'_, 'k, '_> {
-    /// Whether something is the same in all rounds, and costs nothing that rounds that never are might not have.
+    /// True if an expression is loop-invariant, and evaluating it is safe even if there are no rounds.
     pub fn is_fixed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Var(var) => self.is_var_fixed(*var),
             Expr::Int(..) | Expr::Real(..) => true,
             Expr::Unary(_, a) | Expr::Cast(_, a) => self.is_fixed(a),
-            // By something else it might be a division by zero.
+            // The divisor is a constant, because another one might be zero.
             Expr::Binary(Binary::Div | Binary::Rem, a, b) => {
                 matches!(**b, Expr::Int(1..=0xffff, ..)) && self.is_fixed(a)
             }
@@ -31,7 +31,7 @@ impl<'k> Read<'_, 'k, '_> {
         }
     }
 
-    /// Whether a variable is the same in all rounds.
+    /// True if a variable is loop-invariant.
     pub fn is_var_fixed(&self, var: Var) -> bool {
         match self.locals.get(&var) {
             Some(Local::Number(_, inner)) => self.is_local_fixed(var, inner),
@@ -57,7 +57,7 @@ impl<'k> Read<'_, 'k, '_> {
         is_fixed
     }
 
-    /// What is the same in all rounds, and words that are the same where that is the same.
+    /// A loop-invariant value, with a text that is the same for equal values.
     pub fn fixed(&mut self, expr: &'k Expr) -> Option<(Num, String)> {
         if !self.is_fixed(expr) {
             return None;
@@ -71,7 +71,7 @@ impl<'k> Read<'_, 'k, '_> {
         Some((num, key))
     }
 
-    /// Gives the variables in something that is the same in all rounds their values.
+    /// Binds the variables in a loop-invariant expression to their values.
     pub fn bind(&mut self, expr: &'k Expr) -> Option<()> {
         match expr {
             Expr::Var(var) => {
@@ -101,7 +101,7 @@ impl<'k> Read<'_, 'k, '_> {
         Some(())
     }
 
-    /// Words for an expression in which variables are what they stand for.
+    /// A text that identifies an expression, with variables replaced by their values.
     fn key(&mut self, expr: &Expr) -> Option<String> {
         Some(match expr {
             Expr::Var(var) => {
@@ -109,7 +109,7 @@ impl<'k> Read<'_, 'k, '_> {
                 let Val::Num(num) = self.e.get(&binding).ok()? else { return None };
                 match num.at {
                     At::Known(n) => n.to_string(),
-                    // The same bits may be two numbers.
+                    // The type is part of the text, as the same bits may be two numbers.
                     At::Value(v) => format!("{:?}{}", num.ty, self.e.b.func.dfg.resolve_aliases(v)),
                 }
             }
@@ -151,7 +151,7 @@ impl<'k> Read<'_, 'k, '_> {
         }
     }
 
-    /// Machine instructions for what is the same in all rounds.
+    /// Machine instructions for loop-invariant values.
     pub fn combined(&mut self, op: Binary, a: clif::Value, b: clif::Value) -> clif::Value {
         match op {
             Binary::Add => self.e.b.ins().iadd(a, b),

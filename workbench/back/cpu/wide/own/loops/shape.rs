@@ -5,7 +5,7 @@ use crate::back::lane::left::Reason;
 use crate::back::lane::table::{LaneOp, NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr, If, Kernel, Label, Role, Stmt, Unary, Var};
 
-/// Why something may not be left out where nobody asks for it; none where computing it does nothing else.
+/// The reason why an expression must be computed even if it is not used; none if computing it has no effect.
 pub(super) fn effect(expr: &Expr) -> Option<Reason> {
     match expr {
         Expr::Int(..) | Expr::Real(..) | Expr::Var(_) | Expr::Field(..) => None,
@@ -26,7 +26,7 @@ pub(super) fn effect(expr: &Expr) -> Option<Reason> {
     }
 }
 
-/// Whether an operation is what addresses and conditions on them are made of, which mostly nobody asks for.
+/// True for the operations of addresses and of conditions on them, whose results are mostly not used.
 fn is_of_places(op: LaneOp) -> bool {
     use LaneOp as L;
     matches!(
@@ -93,7 +93,7 @@ fn is_of_places(op: LaneOp) -> bool {
     )
 }
 
-/// The variables that statements set; none where one is changed by an operator.
+/// The variables that statements set; none if one is changed by a compound assignment.
 pub(super) fn assigned(all: &[Stmt]) -> Option<Vec<Var>> {
     let (mut set, mut changes) = (Vec::new(), false);
     for stmt in all {
@@ -112,7 +112,7 @@ pub(super) fn assigned(all: &[Stmt]) -> Option<Vec<Var>> {
     (!changes).then_some(set)
 }
 
-/// Whether what follows has one of some variables.
+/// True if statements that follow mention one of some variables.
 pub(super) fn is_mentioned(after: &After<'_, '_>, vars: &[Var]) -> bool {
     let mut found = false;
     for stmt in after.all() {
@@ -129,7 +129,7 @@ pub(super) fn leaving(of: &If) -> Option<(&Expr, Option<Label>)> {
         _ => return None,
     };
     let Stmt::Block(leaves) = leaves else { return None };
-    // It leaves in the end.
+    // The last statement leaves the loop.
     match leaves.last()? {
         Stmt::Break => Some((cond, None)),
         Stmt::Goto(label) => Some((cond, Some(*label))),

@@ -11,7 +11,7 @@ type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
 
 const ELEMENTS: usize = 4096;
 
-/// What a text leaves: 8 vectors, the counter, the budget and how often that was refilled, and what lay behind them.
+/// The state after a text has run: 8 vectors, the counter, the budget and the number of its refills, and the memory after them.
 #[derive(Debug, Clone, PartialEq)]
 struct Left {
     lanes: Vec<[u32; 16]>,
@@ -20,13 +20,13 @@ struct Left {
     floats: Vec<u32>,
 }
 
-/// Runs a loop. `v0` to `v3` are lanes of floats and `i0` to `i3` of integers, which it may set, `g` and `h` lanes from outside, `s` a float,
-/// `n` a number; `B` and `C` point into the middle of arrays of floats and of integers.
+/// Runs a loop. It may set `v0` to `v3`, lanes of floats, and `i0` to `i3`, lanes of integers; `g` and `h` are lanes from outside, `s` is a
+/// float, `n` a number; `B` and `C` point into the middle of arrays of floats and of integers.
 fn run(counter: &str, body: &str, numbers: (i64, i64), widest: bool) -> (Left, usize) {
     run_then([counter, body, ""], numbers, widest)
 }
 
-/// The code of a loop with what comes right behind it.
+/// The code of a loop and of the statements right after it.
 fn made([counter, body, after]: [&str; 3], widest: bool) -> Own {
     let vectors: String = (0..4).fold(String::new(), |mut text, i| {
         let _ = writeln!(text, "vf32 v{i} = ld_f32(B + {}); vi32 i{i} = ld_i32(C + {});", 64 * i, 64 * i + 16);
@@ -49,13 +49,13 @@ fn made([counter, body, after]: [&str; 3], widest: bool) -> Own {
         .unwrap_or_else(|why| panic!("{why}:\n{text}"))
 }
 
-/// As [`run`], with what comes right behind the loop.
+/// The same as [`run`], with statements right after the loop.
 fn run_then(texts: [&str; 3], (n, budget): (i64, i64), widest: bool) -> (Left, usize) {
     let own = made(texts, widest);
     // SAFETY: the text's function is of this type.
     let kernel = unsafe { std::mem::transmute::<usize, Kernel>(own.address().expect("there is code")) };
     let (mut floats, ints) = data();
-    // Lines of the cache, as what goes past it wants them.
+    // Stores past the cache need the alignment of a line.
     #[repr(align(64))]
     struct Out([u64; 384]);
     let mut out = Out([0xcbcb_cbcb_cbcb_cbcb_u64; 384]);
@@ -94,7 +94,7 @@ fn data() -> (Vec<f32>, Vec<i32>) {
     (floats, (0..ELEMENTS).map(|i| (next() << (i % 3)) as i32 >> (i % 31)).collect())
 }
 
-/// Runs it both ways; it becomes code for the widest registers, or not.
+/// Runs a loop both ways; `is_one` says if it becomes code for the widest registers.
 fn check(counter: &str, body: &str, numbers: (i64, i64), is_one: bool) -> Left {
     check_then([counter, body, ""], numbers, is_one)
 }
@@ -109,7 +109,7 @@ fn check_then(texts: [&str; 3], numbers: (i64, i64), is_one: bool) -> Left {
     assert!(wide.floats == narrow.floats, "{body}");
     for (i, (a, b)) in wide.lanes.iter().zip(&narrow.lanes).enumerate() {
         for l in 0..16 {
-            // What a NaN is may differ, of floats alone.
+            // The bits of a NaN may differ, in lanes of floats alone.
             let nans = i % 2 == 0 && f32::from_bits(a[l]).is_nan() && f32::from_bits(b[l]).is_nan();
             assert!(
                 a[l] == b[l] || nans,
@@ -129,7 +129,7 @@ fn all_ways_to_count() {
     if !available() {
         return;
     }
-    // The counter, the condition, the step, and how many rounds there are of `n` = 10.
+    // The type of the counter, its first value, the condition, the step, and the number of rounds for `n` = 10.
     let cases: &[(&str, &str, &str, &str, f32)] = &[
         ("i32", "0", "c < (i32)n", "1", 10.0),
         ("i32", "-7", "c <= (i32)n", "3", 6.0),
@@ -182,7 +182,7 @@ fn addresses_are_cs() {
             check("i32 c = 0;", &body, (4 * i as i64, 1000), true);
         }
     }
-    // A counter that is made narrower is not what addresses are made of, nor is a pointer that is read.
+    // A narrowed counter is no part of an address, nor is a pointer that is read.
     for place in [
         "B + (i64)(i8)c * 4",
         "B + (i64)(u32)c * 4",
@@ -204,9 +204,9 @@ fn other_loops_stay_what_they_are() {
         return;
     }
     for (what, reason) in [
-        // What is read after something is written.
+        // A read after a write.
         ("st_f32(out, v1); const vf32 x = ld_f32(B + 400); v1 = x;", Reason::ReadsWritten),
-        // It has left already, and what goes on is no end.
+        // The exit comes first, and a jump to the step is no exit.
         ("if (n == 77) { goto step1; }", Reason::Branches),
         ("if (n) { v1 = g; }", Reason::SetsOther),
         ("stm_f32((m16)7, out, v1);", operation("stm_f32")),
@@ -230,7 +230,7 @@ fn other_loops_stay_what_they_are() {
     }
 }
 
-/// The reason that an operation is none of 32-bit lanes.
+/// The reason for an operation that is not on 32-bit lanes.
 fn operation(name: &str) -> Reason {
     Reason::Operation(Op::find(name).expect("it is of the table"))
 }
@@ -271,7 +271,8 @@ fn what_is_read_may_be_what_is_written() {
     if !available() {
         return;
     }
-    // Neighbours, the same place, what the next round reads, what another part of this round has read; twice to the same place.
+    // Addresses of writes: neighbours, the same place, a place that the next round reads, a place that another part of this round has read;
+    // twice to the same place.
     for by in [-68, -64, -60, -4, 0, 4, 60, 64, 68, 128] {
         for text in [
             "st_f32(B + (AT + 256), x); st_f32(B + (AT + 320), y);",
@@ -301,7 +302,7 @@ fn long_chains_of_names_end() {
     if !available() {
         return;
     }
-    // Each twice the one before, of what is the same in all rounds and of the counter; and so many that a thread's stack would not do.
+    // Each number is twice the one before, from an invariant and from the counter; and the chain is too long for a thread's stack.
     for (count, is_one) in [(40, true), (30_000, false)] {
         let chain = (1..=count).fold(String::new(), |mut text, k| {
             let _ = writeln!(text, "const i64 a{k} = (i64)(a{0} + a{0}); const i64 d{k} = (i64)(d{0} + d{0});", k - 1);
@@ -311,7 +312,7 @@ fn long_chains_of_names_end() {
             "{{ const b1 t = (b1)(c < (i32)n); {EXIT}\nconst i64 a0 = n; const i64 d0 = (i64)c;\n{chain}\
              const vf32 x = ld_f32(B + (a{count} + d{count} * 0)); const vf32 y = add_f32(v0, x); v0 = y; }}\nstep1:; {{ c = (i32)(c + 1); }}"
         );
-        // Twice as often as there are bits is nothing, which is a place as good as any.
+        // Doubling it more often than it has bits gives 0, which is as good a place as any.
         let body =
             body.replace("const i64 a0 = n;", if count > 64 { "const i64 a0 = n;" } else { "const i64 a0 = n * 0;" });
         check("i32 c = 0;", &body, (3, 1000), is_one);
@@ -323,7 +324,7 @@ fn stretches_are_the_same() {
     if !available() {
         return;
     }
-    // What is done once stands in the brackets of an `if`; the loop round it is nothing of the kind.
+    // The stretch stands in the block of an `if`; the loop round it is not one for the widest registers.
     let body = |stretch: &str| {
         format!(
             "{{ if (c == 3) goto over; if ((i64)c < n) {{ {stretch} }} else {{ refills += 1; }} }}\nstep1:; {{ c = (i32)(c + 1); }}"
@@ -342,7 +343,7 @@ fn stretches_are_the_same() {
             check("i32 c = 0;", &body(&format!("{plain}\n{stores}")), (n, 1000), is_one);
         }
     }
-    // Too little to be worth a call.
+    // A stretch that is too short to be worth a call.
     check("i32 c = 0;", &body("st_f32(out + 1024, g);"), (5, 1000), false);
 }
 
@@ -405,7 +406,7 @@ fn what_a_block_keeps_is_found_and_left_where_it_is() {
     );
     let keep = "st_f32(scratch + 256 + q, k0); st_i32(scratch + 320 + q, k1); st_f32(scratch + 384 + q, k2);";
     let (first, rest) = keep.split_at(keep.find(" st_i32").expect("there are several"));
-    // Where something else is there, or is done between, all is brought along as ever.
+    // Variables go through the frame where memory holds another value, or a statement comes between.
     let cases = [
         (String::new(), keep.to_owned()),
         (String::new(), format!("{keep} v2 = k0; v3 = add_f32(k2, k0);")),
@@ -433,10 +434,10 @@ fn pointers_need_no_registers() {
     if !available() {
         return;
     }
-    // As many as there are registers, more, and many more; a multiple of the counter takes one as well.
+    // Counts of as many pointers as there are registers, of more, and of many more; a multiple of the counter takes a register as well.
     for count in [10, 11, 12, 13, 30] {
         let begin: String = (0..count).map(|i| format!("const i64 q{i} = n * {};\n", 4 * i + 4)).collect();
-        // Each another one, so that none has to stay in a register.
+        // The loads all differ, so that none has to stay in a register.
         let mut next = 0;
         let mut one = |i: usize| {
             next += 4;
@@ -453,7 +454,7 @@ fn pointers_need_no_registers() {
                 one(i + 4),
                 one(i + 5)
             );
-            // What is written in the end has a register until then.
+            // The values that are stored at the end need a register until then.
             if i < 8 {
                 let _ = writeln!(body, "const vf32 z{i} = add_f32({}, {});", one(i), one(i + 1));
                 let _ = writeln!(stores, "st_f32(out + 1024 + {}, z{i});", 64 * i);
@@ -474,7 +475,7 @@ impl Random {
     }
 
     fn of<'a>(&mut self, all: &'a [String]) -> &'a str {
-        // Newer ones more often.
+        // Newer ones are chosen more often.
         let at = self.below(all.len()).max(self.below(all.len()));
         &all[at]
     }
@@ -576,11 +577,11 @@ fn random_rounds_are_the_same_bits() {
     for case in 0..400 {
         let statements = 1 + random.below(if case % 4 == 0 { 90 } else { 25 });
         let body = random.body(statements);
-        // Where nothing is set there is nothing to do.
+        // A round that sets nothing is left out.
         let sets =
             body.lines().any(|line| line.starts_with("st_") || line.starts_with(['v', 'i']) && line.contains(" = "));
         let (narrow, wide) = (run("i32 c = -1;", &body, (9, 250), false), run("i32 c = -1;", &body, (9, 250), true));
-        // Rounds of many values may need more registers than there are.
+        // A round of many values may need more registers than there are.
         assert!(wide.1 == usize::from(sets) || statements > 25, "{body}");
         if wide.1 == 1 {
             check("i32 c = -1;", &body, (9, 250), true);

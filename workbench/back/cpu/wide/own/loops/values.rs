@@ -1,11 +1,11 @@
-//! What one round of a loop computes: operations on 16 lanes of 32 bits, each there once.
+//! The values of one round of a loop: operations on 16 lanes of 32 bits, each there once.
 
 use std::collections::HashMap;
 
 /// The number of an operation.
 pub type Id = usize;
 
-/// Where a round reads: a pointer, and what is added for the counter.
+/// The address of a read: a pointer, plus a multiple of the counter, plus bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place {
     pub pointer: usize,
@@ -17,9 +17,9 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index {
     None,
-    /// By what an address may have: 1, 2, 4 or 8.
+    /// The factor is one that an address may have: 1, 2, 4 or 8.
     Scaled(u8),
-    /// By one of the loop's factors.
+    /// The factor is one of the loop's factors.
     Times(usize),
 }
 
@@ -32,7 +32,7 @@ pub enum Unary {
     Trunc,
     ToFloat,
     Whole,
-    /// The processor's estimate.
+    /// The processor's estimate of the reciprocal square root.
     Rsqrt,
     Mantissa,
     Exponent,
@@ -44,7 +44,7 @@ pub enum Binary {
     Sub,
     Mul,
     Div,
-    /// The second with a NaN or equal numbers.
+    /// The minimum; the second operand if there is a NaN or both are equal.
     Min,
     Max,
     Scale,
@@ -54,7 +54,7 @@ pub enum Binary {
     And,
     Or,
     Xor,
-    /// By amounts that may be the width and more.
+    /// Shifts by amounts that may be the width or more.
     Shl,
     Shr,
     Sar,
@@ -71,16 +71,16 @@ impl Binary {
     }
 }
 
-/// How lanes are compared.
+/// A comparison of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compare {
-    /// By the number of the processor's predicate.
+    /// A comparison of floats, by the number of the processor's predicate.
     Float(u8),
     Int(u8),
     Uint(u8),
 }
 
-/// What masks do with each other.
+/// An operation of two masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Both {
     And,
@@ -100,7 +100,7 @@ pub enum Op {
     LoadOne(Place),
     Unary(Unary, Id),
     Binary(Binary, Id, Id),
-    /// `a * b + c`, rounded once; with minus `a * b`.
+    /// The sum `a * b + c`, rounded once; with `true` the product is negated.
     Fused(bool, Id, Id, Id),
     Compare(Compare, Id, Id),
     Both(Both, Id, Id),
@@ -109,7 +109,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// What it is made of.
+    /// The operands.
     pub fn uses(&self) -> impl Iterator<Item = Id> + use<> {
         let (all, count) = match *self {
             Op::Carried(_) | Op::Given(_) | Op::One(_) | Op::Load(_) | Op::LoadOne(_) => ([0; 3], 0),
@@ -120,13 +120,13 @@ impl Op {
         all.into_iter().take(count)
     }
 
-    /// Whether it is a mask.
+    /// True if it is a mask.
     pub fn is_mask(&self) -> bool {
         matches!(self, Op::Compare(..) | Op::Both(..) | Op::Not(_))
     }
 }
 
-/// More than fit no loop worth the trouble.
+/// Most operations: a loop with more is not worth compiling this way.
 const MOST: usize = 2000;
 
 /// The operations of a round, in an order in which they may be done.
@@ -153,8 +153,8 @@ impl Values {
         Some(self.ops.len() - 1)
     }
 
-    /// The order that leaves few of them alive: of what the variables become always that next which has least left to compute, and of an
-    /// operation's parts the larger first.
+    /// An order that keeps few values alive: the root that lacks the fewest operations always comes next, and the larger operands of an
+    /// operation come first.
     pub fn schedule(&self, roots: &[Id]) -> Vec<Id> {
         let mut done = vec![false; self.ops.len()];
         let mut order = Vec::new();
@@ -168,7 +168,7 @@ impl Values {
         order
     }
 
-    /// How much an operation takes that is not done.
+    /// The number of operations to do for a root.
     fn missing(&self, root: Id, done: &[bool]) -> usize {
         let mut seen = vec![false; self.ops.len()];
         let (mut left, mut count) = (vec![root], 0);
@@ -182,7 +182,7 @@ impl Values {
     }
 
     fn visit(&self, root: Id, done: &mut [bool], order: &mut Vec<Id>) {
-        // A pair is an operation, and whether its parts have been seen to.
+        // A pair is an operation, and true if its operands have been visited.
         let mut left = vec![(root, false)];
         while let Some((id, ready)) = left.pop() {
             if ready {
@@ -193,7 +193,7 @@ impl Values {
                 left.push((id, true));
                 let mut parts: Vec<Id> = self.ops[id].uses().collect();
                 parts.sort_by_key(|part| self.missing(*part, done));
-                // What is pushed last is done first.
+                // The part that is pushed last is done first.
                 left.extend(parts.into_iter().map(|part| (part, false)));
             }
         }
