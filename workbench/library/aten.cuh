@@ -3,7 +3,7 @@ namespace at {
 template <typename T> struct DefaultPtrTraits { using PtrType = T*; };
 template <typename T> struct RestrictPtrTraits { using PtrType = T* __restrict__; };
 
-// A tensor's elements by their indices: the extents and strides are somebody else's.
+// A tensor's elements by their indices; it does not own its extents and strides.
 template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits, typename index_t = int64_t>
 class TensorAccessor {
     typename PtrTraits<T>::PtrType data_;
@@ -45,7 +45,7 @@ public:
     __host__ __device__ const T& operator[](index_t i) const { return data_[strides_[0] * i]; }
 };
 
-// The same with extents and strides of its own: what a launch takes by value.
+// The same with extents and strides of its own: a launch takes it by value.
 template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits, typename index_t = int64_t>
 class GenericPackedTensorAccessor {
     typename PtrTraits<T>::PtrType data_;
@@ -96,7 +96,7 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, int6
 template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits, typename index_t = int64_t>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, PtrTraits, index_t>;
 
-// The type to compute in, and to sum in.
+// The types that elements are computed in, and summed in.
 template <typename T> struct OpMathType { using type = T; };
 template <typename T> using opmath_type = typename OpMathType<T>::type;
 template <typename T, bool is_cuda> struct AccumulateType { using type = T; };

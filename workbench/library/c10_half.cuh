@@ -1,7 +1,7 @@
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 
-// 16-bit floats as torch's headers have them: arithmetic with `float` and `double` gives those.
+// 16-bit floats of torch's headers: arithmetic with `float` or `double` gives `float` or `double`.
 #define __WB_C10_HALF(T, CUDA, RAW, VALUE)                                                                    \
     struct alignas(2) T {                                                                                     \
         unsigned short x;                                                                                     \

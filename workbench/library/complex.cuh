@@ -1,5 +1,5 @@
-// Complex numbers: what <cuComplex.h> has, and the class of `thrust` and `cuda::std`, whose objects lie in memory as two numbers do.
-// Division scales by the size of the divisor, as <cuComplex.h> has it.
+// Complex numbers: the functions of <cuComplex.h>, and the class of `thrust` and `cuda::std`, whose objects
+// lie in memory as two numbers do. Division scales by the size of the divisor, as in <cuComplex.h>.
 typedef float2 cuFloatComplex;
 typedef float2 cuComplex;
 typedef double2 cuDoubleComplex;

@@ -46,7 +46,7 @@ template <typename T> __device__ inline T __wb_shfl_xor(unsigned mask, const T& 
     return w.value();
 }
 
-// Any group: the threads of the block, or those of a warp that the mask names.
+// A group of any kind: the threads of the block, or those of a warp that the mask names.
 class thread_group {
 protected:
     unsigned __mask;  // 0: the whole block
@@ -81,13 +81,13 @@ public:
     __device__ static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
     __device__ static dim3 dim_threads() { return group_dim(); }
     __device__ static void sync() { __syncthreads(); }
-    // Waiting is where threads meet: arriving asks for nothing.
+    // Threads meet in the wait: arriving does nothing.
     __device__ arrival_token barrier_arrive() const { return arrival_token(); }
     __device__ void barrier_wait(arrival_token&&) const { __syncthreads(); }
 };
 __device__ inline thread_block this_thread_block() { return thread_block(); }
 
-// Of the grid what needs no meeting of its blocks.
+// The functions of a grid that need no meeting of its blocks.
 class grid_group {
     __device__ grid_group() {}
     friend __device__ grid_group this_grid();
@@ -115,7 +115,7 @@ class coalesced_group : public thread_group {
         : thread_group(mask), __parts(parts), __part(part) {}
     // The lane of a rank.
     __device__ unsigned __lane(unsigned rank) const { return __fns(__mask, 0, rank + 1) & 31u; }
-    // A mask over lanes as one over ranks.
+    // A mask over ranks, from one over lanes.
     __device__ unsigned __pack(unsigned lanes) const {
         unsigned ranks = 0, rank = 0;
         for (unsigned rest = __mask; rest; rest &= rest - 1) ranks |= (lanes >> (__ffs(rest) - 1) & 1u) << rank++;
@@ -154,7 +154,7 @@ public:
 };
 __device__ inline coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// So many neighbours of a warp.
+// A tile of neighbouring threads of a warp.
 template <unsigned Size, typename Parent = void> class thread_block_tile : public thread_group {
     static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has a power of two of threads, at most 32");
     static __device__ unsigned __base() { return __wb_lane() & ~(Size - 1); }
@@ -164,7 +164,7 @@ template <unsigned Size, typename Parent = void> class thread_block_tile : publi
     template <unsigned S, typename P> friend __device__ thread_block_tile<S, P> tiled_partition(const P& parent);
 
 public:
-    // A tile of a block forgets what it is a tile of.
+    // A tile of a block forgets its parent.
     template <typename P> __device__ thread_block_tile(const thread_block_tile<Size, P>& other)
         : thread_group(other.__lanes()), __parts(other.meta_group_size()), __part(other.meta_group_rank()) {}
     static constexpr __device__ unsigned num_threads() { return Size; }
@@ -283,7 +283,7 @@ template <typename G, typename F, typename... A> __device__ inline auto invoke_o
     return group.shfl(result, 0);
 }
 
-// The threads of the group copy the bytes among them, and the copy is there after `wait`.
+// Asynchronous copies: the threads of the group copy the bytes among them, and the copy is complete after `wait`.
 template <typename G> __device__ inline void memcpy_async(const G& group, void* to, const void* from, size_t bytes) {
     for (size_t i = group.thread_rank(); i < bytes; i += group.size())
         static_cast<unsigned char*>(to)[i] = static_cast<const unsigned char*>(from)[i];

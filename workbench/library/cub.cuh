@@ -33,7 +33,7 @@ __cub_FUNCTOR(Min, b < a ? b : a)
 __cub_FUNCTOR(Equality, a == b)
 __cub_FUNCTOR(Inequality, a != b)
 #undef __cub_FUNCTOR
-// Of equals the one with the lower key.
+// The result is the pair with the lower key if values are equal.
 #define __cub_ARG(NAME, LEFT, RIGHT)                                                                                       \
     struct NAME {                                                                                                             \
         template <typename K, typename V>                                                                                     \
@@ -95,8 +95,8 @@ template <typename T, typename Op> __device__ inline void __wb_scan(T* s, int n,
     }
 }
 
-// A logical warp. A GPU needs no memory here, so texts share one TempStorage among warps, or have it among their locals:
-// values go to memory of the block's own, unless they are large.
+// A logical warp. A GPU needs no memory here, so texts share one TempStorage among warps, or
+// have it among their locals: values go to shared memory of the block, unless they are large.
 template <typename T, int N> struct __wb_warp {
     static_assert(N >= 1 && N <= 32, "a logical warp has 1 to 32 threads");
     static constexpr bool large = sizeof(T) > 16;
@@ -129,7 +129,7 @@ template <typename T, int N> struct __wb_warp {
         sync();
         return x;
     }
-    // A bit of `stops`: the lane is the last of its segment.
+    // A bit of `stops` says that the lane is the last of its segment.
     template <typename Op> __device__ T segments(T x, unsigned stops, Op op) const {
         s[lane] = x;
         sync();
@@ -141,7 +141,7 @@ template <typename T, int N> struct __wb_warp {
         sync();
         return x;
     }
-    // What the lanes before give, and this one with them; the first has none before.
+    // The scan of the lanes before (`before`; the first lane has none) and with this one (`with`).
     template <typename Op> __device__ void scan(T x, T& before, T& with, T& all, Op op) const {
         s[lane] = x;
         sync();
@@ -210,7 +210,7 @@ public:
     }
 };
 
-// What the classes of a block have: room for so many of a type (bytes, as the type may have constructors), and the thread's rank.
+// Members of the block classes: room for N values of a type (bytes, as the type may have constructors), and the thread's rank.
 template <typename T, int N> struct __wb_room {
     alignas(T) unsigned char bytes[N * sizeof(T)];
     __device__ T* at() { return reinterpret_cast<T*>(bytes); }
@@ -252,14 +252,14 @@ public:
     template <int N> __device__ T Sum(T (&items)[N]) { return Reduce(items, cub::Sum()); }
 };
 
-// Where a prefix callback is meant, and neither a start nor an aggregate.
+// A type that is a prefix callback, and neither a start nor an aggregate.
 template <typename T, typename Op, typename C>
 using __wb_callback = std::enable_if_t<!std::is_same_v<C, T> && !std::is_same_v<Op, T> && !std::is_arithmetic_v<Op>>;
 
 template <typename T, int BX, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int BY = 1, int BZ = 1, int = 0> class BlockScan {
     __cub_BLOCK(BlockScan, __wb_room<T, BX * BY * BZ + 1> room;)
 
-    // The sum of what is before the thread, which the first has none of.
+    // The sum of all items before the thread; the first thread has none.
     template <int N, typename Op> __device__ T __before(T (&in)[N], Op op, T& all) {
         T* s = __temp.room.at();
         T x = in[0];
@@ -297,7 +297,7 @@ template <typename T, int BX, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int BY =
     }
 
 public:
-    // One item a thread: an array of one.
+    // A single item is an array of one.
 #define __cub_ITEMS(NAME, ...) void NAME(T (&in)[N], T (&out)[N], __VA_ARGS__)
 #define __cub_SCAN(NAME, EXCLUSIVE)                                                                                        \
     template <int N, typename Op> __device__ __cub_ITEMS(NAME, Op op, T& all) { __run<EXCLUSIVE>(in, out, nullptr, op, all); } \
@@ -330,7 +330,7 @@ public:
     }
 };
 
-// `AT`: where a thread's item `i` is. What is not there is left out.
+// The place `AT` of a thread's item `i`; items beyond the valid ones are left out.
 #define __cub_DIRECT(LOAD, STORE, TEMPLATE, AT)                                                                            \
     template <TEMPLATE typename T, int N, typename It> __device__ inline void LOAD(int tid, It from, T (&items)[N]) {         \
         for (int i = 0; i < N; ++i) items[i] = from[AT];                                                                      \
@@ -422,7 +422,7 @@ public:
 template <typename T, int BX, int BY = 1, int BZ = 1, int = 0> class BlockDiscontinuity {
     __cub_BLOCK(BlockDiscontinuity, __wb_room<T, BX * BY * BZ * 2> room;)
 
-    // An operator may ask where its second operand is.
+    // An operator may take the place of its second operand.
     template <typename Op> static __device__ auto __ask(Op op, const T& a, const T& b, unsigned at, int) -> decltype(bool(op(a, b, at))) {
         return op(a, b, at);
     }
@@ -462,7 +462,7 @@ public:
 template <typename T, int BX, int BY = 1, int BZ = 1, int = 0> class BlockAdjacentDifference {
     __cub_BLOCK(BlockAdjacentDifference, __wb_room<T, BX * BY * BZ> room;)
 
-    // Backwards, as input and output may be one array.
+    // The loop runs backwards, as input and output may be one array.
     template <int N, typename O, typename Op> __device__ void __left(T (&in)[N], O (&out)[N], Op op, int valid, const T* first) {
         T* s = __temp.room.at();
         s[__tid] = in[N - 1];
@@ -511,7 +511,7 @@ public:
     template <typename C> __device__ void Histogram(T (&items)[N], C (&h)[Bins]) { InitHistogram(h); Composite(items, h); }
 };
 
-// A key's bits such that they are in the order of the keys; the two zeros are one.
+// The bits of a key, transformed so that they have the order of the keys; the two zeros are one.
 template <int Size> struct __wb_key_bits { using type = unsigned; };
 template <> struct __wb_key_bits<1> { using type = unsigned char; };
 template <> struct __wb_key_bits<2> { using type = unsigned short; };
@@ -526,7 +526,7 @@ template <typename K> __device__ inline __wb_bits_of<K> __wb_ordered(const K& ke
     else return bits & top ? (bits == top ? top : U(~bits)) : U(bits | top);
 }
 
-// Sorts order numbers of items: stable, and whatever the items are. `N` items of each of `Threads`.
+// Sorting of item numbers: stable, for items of any type. `N` items for each of `Threads`.
 template <typename K, typename V, int N, int Threads> struct __wb_sorter {
     union {
         __wb_room<K, N * Threads> keys;

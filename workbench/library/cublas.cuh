@@ -1,5 +1,5 @@
-// <cublas_v2.h>, for host code: matrices lie column by column, so a tensor of rows is the transposed matrix. The work is done by operations on
-// tensors; 16-bit floats are added up in `float`. Streams are all one, and scalars are read and written where they lie, in either pointer mode.
+// <cublas_v2.h>, for host code: matrices are column-major, so a tensor of rows is the transposed matrix. The work is done by operations on
+// tensors; 16-bit floats are summed in `float`. Streams are all one, and scalars are read and written where they lie, in either pointer mode.
 enum cublasStatus_t {
     CUBLAS_STATUS_SUCCESS = 0,
     CUBLAS_STATUS_NOT_INITIALIZED = 1,
@@ -25,7 +25,7 @@ enum cublasMath_t {
     CUBLAS_TF32_TENSOR_OP_MATH = 3,
     CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION = 16
 };
-// Which algorithm is chosen changes nothing here.
+// The algorithm has no effect here.
 enum cublasGemmAlgo_t {
     CUBLAS_GEMM_DFALT = -1, CUBLAS_GEMM_DEFAULT = -1,
     CUBLAS_GEMM_ALGO0 = 0, CUBLAS_GEMM_ALGO1, CUBLAS_GEMM_ALGO2, CUBLAS_GEMM_ALGO3, CUBLAS_GEMM_ALGO4, CUBLAS_GEMM_ALGO5,
@@ -74,7 +74,7 @@ using cublasHandle_t = cublasContext*;
 
 namespace __wb {
 
-// In messages, and to and from Python, they are numbers.
+// The enumerations are numbers in messages, and to and from Python.
 #define __WB_BLAS_NUMBER(T) \
     template <> struct Value<T> { \
         static void put(T value) { Value<int>::put((int)value); } \
@@ -88,7 +88,7 @@ __WB_BLAS_NUMBER(cublasComputeType_t)
 __WB_BLAS_NUMBER(cudaDataType_t)
 #undef __WB_BLAS_NUMBER
 
-// Handles outlive calls, as texts keep them in variables; the first is torch's. Of those never destroyed the oldest is handed out again.
+// Handles outlive calls, as texts keep them in variables; the first is torch's. If none is free, the oldest is handed out again.
 inline cublasContext* blas_context(bool torchs) {
     constexpr int last = 255;
     static cublasContext all[last + 1];
@@ -104,7 +104,7 @@ inline cublasContext* blas_context(bool torchs) {
     all[at].alive = true;
     return &all[at];
 }
-// What lies behind a pointer, on whichever side.
+// The value behind a pointer, in memory of either side.
 template <typename T> inline T& blas_at(T* at) { return *(T*)__wb_seen((const void*)at); }
 inline bool blas_alive(cublasHandle_t handle) { return handle != nullptr && handle->alive; }
 
@@ -120,7 +120,7 @@ inline c10::ScalarType blas_type(cudaDataType type) {
     }
 }
 
-// An element is read and forgotten: where it lies in no memory, the fault names the argument.
+// Reads an element and drops it: if it lies in no memory, the fault names the argument.
 inline void blas_touch(const void* place, c10::ScalarType type, int64_t at) {
     switch (type) {
         case c10::ScalarType::Double: { double x = ((const double*)place)[at]; break; }
@@ -131,7 +131,7 @@ inline void blas_touch(const void* place, c10::ScalarType type, int64_t at) {
     }
 }
 
-// Scalars, of the type that is computed in.
+// A scalar, of the compute type.
 inline c10::Scalar blas_scalar(const void* pointer, c10::ScalarType type) {
     const void* place = __wb_seen(pointer);
     switch (type) {
@@ -142,7 +142,7 @@ inline c10::Scalar blas_scalar(const void* pointer, c10::ScalarType type) {
     }
 }
 
-// Where a matrix lies: columns `ld` apart, and of a batch the next one `stride` further on.
+// The place of a matrix: columns are `ld` apart, and matrices of a batch `stride` apart.
 struct BlasPlace {
     const void* at;
     c10::ScalarType type;
@@ -158,7 +158,7 @@ inline at::Tensor blas_columns(const BlasPlace& place, int64_t rows, int64_t col
     if (batch == 1) return at::from_blob((void*)place.at, {columns, rows}, {place.ld, 1}, place.type);
     return at::from_blob((void*)place.at, {batch, columns, rows}, {place.stride, place.ld, 1}, place.type);
 }
-// `op` of it, transposed, where `op` of it has so many rows.
+// The transpose of `op` of it; `op` of it has so many rows.
 inline at::Tensor blas_operand(const BlasPlace& place, cublasOperation_t op, int64_t rows, int64_t columns, int64_t batch = 1) {
     if (op == CUBLAS_OP_N) return blas_columns(place, rows, columns, batch);
     return blas_columns(place, columns, rows, batch).transpose(-2, -1);
@@ -166,7 +166,7 @@ inline at::Tensor blas_operand(const BlasPlace& place, cublasOperation_t op, int
 inline bool blas_is_op(cublasOperation_t op) { return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C; }
 inline int64_t blas_least(int64_t n) { return n > 1 ? n : 1; }
 
-// `c = alpha a b + beta c`; of what counts nothing not even NaN remains.
+// `c = alpha a b + beta c`; an operand with the factor 0 is not read, so its NaNs do not matter.
 inline void blas_multiply(const at::Tensor& c, at::Tensor a, at::Tensor b, const c10::Scalar& alpha, const c10::Scalar& beta,
                           c10::ScalarType compute) {
     bool fresh = beta.toDouble() == 0;
@@ -227,7 +227,7 @@ inline cublasStatus_t blas_gemm_batched(cublasHandle_t handle, cublasOperation_t
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// What products with types compute in, and the type of their scalars: nothing that cuBLAS does not have.
+// The compute type of products with types, and the type of their scalars: only the combinations of cuBLAS.
 struct BlasCompute {
     bool known = false;
     c10::ScalarType compute = c10::ScalarType::Float;
@@ -264,7 +264,7 @@ inline BlasCompute blas_compute(cudaDataType a, cudaDataType b, cudaDataType c, 
     }
     return found;
 }
-// By the name of a data type, as before CUDA 11.
+// The compute type for a data type, as before CUDA 11.
 inline cublasComputeType_t blas_compute_type(cudaDataType type) {
     switch (type) {
         case CUDA_R_16F: return CUBLAS_COMPUTE_16F;
@@ -275,7 +275,7 @@ inline cublasComputeType_t blas_compute_type(cudaDataType type) {
     }
 }
 
-// Vectors: with a negative step the first element is the last in memory. Backwards they are copies, to be written by `blas_store`.
+// A vector; with a negative step the first element is the last in memory. A reversed vector is a copy, to be written back by `blas_store`.
 template <typename T> inline at::Tensor blas_span(const T* x, int64_t n, int64_t step) {
     constexpr c10::ScalarType type = c10::CppTypeToScalarType<T>::value;
     int64_t distance = step < 0 ? -step : step;
@@ -312,13 +312,13 @@ template <typename T> inline cublasStatus_t blas_dot(cublasHandle_t handle, int 
     blas_at(result) = (T)a.dot(b).template item<double>();
     return CUBLAS_STATUS_SUCCESS;
 }
-// Norms and the like of a vector: nothing for none, and for steps that are not positive.
+// Norms and the like of a vector: zero for an empty one, and for steps that are not positive.
 template <typename T> inline cublasStatus_t blas_nrm2(cublasHandle_t handle, int n, const T* x, int incx, T* result) {
     if (!blas_alive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     blas_at(result) = 0;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
-    // By the largest first: squares neither overflow nor vanish.
+    // The largest element scales the others first: squares neither overflow nor vanish.
     at::Tensor a = blas_span(x, n, incx).to(c10::kDouble);
     double most = a.abs().max().template item<double>();
     if (most == 0 || most != most || most > 1.7976931348623157e308) {
@@ -424,7 +424,7 @@ template <typename T> inline cublasStatus_t blas_dgmm(
 }
 
 inline bool blas_is_fill(cublasFillMode_t uplo) { return uplo == CUBLAS_FILL_MODE_LOWER || uplo == CUBLAS_FILL_MODE_UPPER; }
-// A triangle of a matrix, transposed, without what lies beyond it; `unit`: with ones on the diagonal.
+// A triangle of a matrix, transposed, without the elements outside of it; `unit`: with ones on the diagonal.
 template <typename T> inline at::Tensor blas_triangle(const T* a, int64_t lda, int64_t n, cublasFillMode_t uplo, bool unit) {
     at::Tensor all = blas_columns(blas_place(a, lda), n, n);
     int64_t from = unit ? 1 : 0;
@@ -507,7 +507,7 @@ template <typename T> inline cublasStatus_t blas_trsm(
         out.zero_();
         return CUBLAS_STATUS_SUCCESS;
     }
-    // From the left `op(A) X = B`, from the right `op(A)' X' = B'`; `out` is `B'`, and so is what there is of `A`.
+    // The equation is `op(A) X = B` for a factor on the left, `op(A)' X' = B'` for one on the right; `out` is `B'`, and `factor` is `A'`.
     bool unit = diag == CUBLAS_DIAG_UNIT, turned = left == (trans == CUBLAS_OP_N);
     at::Tensor factor = blas_triangle(a, lda, order, uplo, unit).to(c10::kDouble);
     if (turned) factor = factor.t();
@@ -645,7 +645,7 @@ inline cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, cons
     return cublasGetMatrix(rows, columns, size, a, lda, b, ldb);
 }
 
-// Products of matrices: one type, and what it is added up in.
+// Products of matrices: the type, and the type of sums.
 #define __WB_BLAS_GEMM(name, T, compute) \
     inline cublasStatus_t cublas##name##gemm( \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const T* alpha, const T* A, \
@@ -705,7 +705,7 @@ inline cublasStatus_t cublasGemmBatchedEx(
                                    __wb::blas_type(Btype), ldb, beta, Carray, __wb::blas_type(Ctype), ldc, batchCount, types.compute,
                                    types.scale);
 }
-// As before CUDA 11.
+// The form before CUDA 11.
 inline cublasStatus_t cublasGemmEx(
     cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void* alpha, const void* A,
     cudaDataType Atype, int lda, const void* B, cudaDataType Btype, int ldb, const void* beta, void* C, cudaDataType Ctype, int ldc,
@@ -735,7 +735,7 @@ inline cublasStatus_t cublasSgemmEx(
                         CUBLAS_GEMM_DEFAULT);
 }
 
-// The rest, of `float` and `double`.
+// The remaining functions, for `float` and `double`.
 #define __WB_BLAS(S, s, T) \
     inline cublasStatus_t cublas##S##axpy(cublasHandle_t handle, int n, const T* alpha, const T* x, int incx, T* y, int incy) { \
         return __wb::blas_axpy(handle, n, alpha, x, incx, y, incy); \
@@ -830,7 +830,7 @@ template <typename T> inline void bgemm(
     char transa, char transb, int64_t m, int64_t n, int64_t k, at::opmath_type<T> alpha, const T* a, int64_t lda, int64_t stridea,
     const T* b, int64_t ldb, int64_t strideb, at::opmath_type<T> beta, T* c, int64_t ldc, int64_t stridec, int64_t num_batches) {
     cublasOperation_t opa = __wb_op_of(transa), opb = __wb_op_of(transb);
-    // Of a single row or column the leading dimension counts nothing.
+    // The leading dimension of a single row or column is ignored.
     if (n <= 1) ldc = __wb::blas_least(m);
     if ((opa == CUBLAS_OP_N ? k : m) <= 1) lda = __wb::blas_least(opa == CUBLAS_OP_N ? m : k);
     if ((opb == CUBLAS_OP_N ? n : k) <= 1) ldb = __wb::blas_least(opb == CUBLAS_OP_N ? k : n);

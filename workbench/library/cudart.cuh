@@ -70,7 +70,7 @@ enum cudaFuncAttribute {
     cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
 enum cudaFuncCache { cudaFuncCachePreferNone = 0, cudaFuncCachePreferShared = 1, cudaFuncCachePreferL1 = 2 };
-// The device that kernels run on here, as it describes itself: the CPU, with the limits that launches have.
+// The device that kernels run on here, described by itself: the CPU, with the limits of launches.
 struct cudaDeviceProp {
     char name[256] = "Workbench CPU";
     size_t totalGlobalMem = (size_t)1 << 40;
@@ -133,7 +133,7 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = 0) {
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return event == nullptr ? __wb_failed(cudaErrorInvalidResourceHandle) : cudaSuccess;
 }
-// Of an event that was not recorded, or has no time, there is no time to tell.
+// An event that was not recorded, or is not timed, has no time.
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
     if (milliseconds == nullptr) return __wb_failed(cudaErrorInvalidValue);
     if (start == nullptr || end == nullptr || !start->is_timed || !end->is_timed || start->at < 0 || end->at < 0)
@@ -165,7 +165,7 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     *greatest = 0;
     return cudaSuccess;
 }
-// Whether so many bytes from there on are a symbol's, and a copy goes that way: `wrong` is the one of the host's and the device's that does not.
+// Checks that bytes of a symbol may be copied in a direction: `wrong` is the one of host-to-device and device-to-host that does not fit.
 template <typename T>
 inline cudaError_t __wb_of_symbol(const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaMemcpyKind wrong) {
     if (kind == cudaMemcpyHostToHost || kind == wrong) return cudaErrorInvalidMemcpyDirection;
@@ -194,8 +194,8 @@ template <typename T> inline cudaError_t cudaMemcpyFromSymbolAsync(
     void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = 0) {
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }
-// Memory by its number in the run time (`Source::of_number`): the device's 1, the host's that the device reaches 2, both sides' 3. A place keeps
-// what it has where there is none.
+// Memory by its number in the run time (`Source::of_number`): 1 for the device's, 2 for host memory
+// that the device reaches, 3 for managed memory. If there is none, the pointer stays as it was.
 template <typename T> inline cudaError_t __wb_allocated(T** place, size_t bytes, int64_t number) {
     if (place == nullptr) return __wb_failed(cudaErrorInvalidValue);
     void* made = __wb_alloc_from((int64_t)bytes, number);
@@ -251,7 +251,7 @@ template <typename T> inline cudaError_t cudaGetSymbolAddress(void** place, cons
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 inline cudaError_t cudaMemset2D(void* place, size_t pitch, int value, size_t width, size_t height) {
-    // The pitch of a single row is not looked at.
+    // The pitch of a single row is ignored.
     if (height > 1 && width > pitch) return __wb_failed(cudaErrorInvalidValue);
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < height && error == cudaSuccess; ++i) error = cudaMemset((char*)place + i * pitch, value, width);
@@ -278,7 +278,7 @@ inline cudaError_t __wb_last_error(bool resets) {
     __wb_run_op(__wb_host_op("last_error"), 1);
     return (cudaError_t)__wb_pop_int();
 }
-// What went wrong with a call of the runtime itself, which the next `cudaGetLastError` gives too.
+// The error of a call of the runtime itself, which the next `cudaGetLastError` gives too.
 inline cudaError_t __wb_failed(cudaError_t error) {
     __wb_push_int(error);
     __wb_run_op(__wb_host_op("failed"), 1);
@@ -403,10 +403,10 @@ inline cudaError_t cudaMemsetAsync(void* place, int value, size_t bytes, cudaStr
     int64_t code = __wb_fill(place, value, bytes);
     return code == 0 ? cudaSuccess : __wb_failed((cudaError_t)code);
 }
-// Names of before CUDA 13.
+// Names from before CUDA 13.
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaThreadExit() { return cudaSuccess; }
-// NVTX: marks for a profiler that is not there.
+// NVTX: marks for a profiler; there is none here.
 inline int nvtxRangePushA(const char*) { return 0; }
 inline int nvtxRangePush(const char*) { return 0; }
 inline int nvtxRangePop() { return 0; }

@@ -31,7 +31,7 @@ typedef curandStateXORWOW curandStateXORWOW_t, curandState_t, curandState;
 typedef curandStateMRG32k3a curandStateMRG32k3a_t;
 typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
 
-// No value of Box-Muller's pairs is kept.
+// The second value of a Box-Muller pair is dropped.
 template <typename State> __device__ inline void __wb_curand_forget(State* state) {
     state->boxmuller_flag = state->boxmuller_flag_double = 0;
     state->boxmuller_extra = 0;
@@ -233,7 +233,7 @@ __device__ inline unsigned curand(curandStatePhilox4_32_10* state) {
     state->STATE = (at + 1) & 3;
     return result;
 }
-// The next four.
+// The next four numbers.
 __device__ inline uint4 curand4(curandStatePhilox4_32_10* state) {
     uint4 o = state->output;
     __wb_philox_add(state, 1);
@@ -256,7 +256,7 @@ struct __wb_mrg_polynomial {
 };
 struct __wb_mrg {
     unsigned gap, r0, r1, r2;
-    // Less than 2^56, modulo the prime; gaps are below 2^15.
+    // A number below 2^56, modulo the prime; gaps are below 2^15.
     __device__ unsigned mod(unsigned long long x) const {
         x = (x >> 32) * gap + (unsigned)x;
         x = (x >> 32) * gap + (unsigned)x;
@@ -279,11 +279,11 @@ struct __wb_mrg {
                                    mod(c2 + product(c4, r1) + product(c3, r2))};
     }
 };
-// -810728 and 1403580 modulo the first prime, -1370589 and 527612 modulo the second.
+// The coefficients: -810728 and 1403580 modulo the first prime, -1370589 and 527612 modulo the second.
 __device__ inline __wb_mrg __wb_mrg_part(int part) {
     return part == 0 ? __wb_mrg{209, 4294156359u, 1403580, 0} : __wb_mrg{22853, 4293573854u, 0, 527612};
 }
-// One step, a subsequence of 2^76, a sequence of 2^127: x^(..) for either part.
+// The strides: one step, a subsequence of 2^76, a sequence of 2^127: x^(..) for either part.
 static __device__ const __wb_mrg_polynomial __wb_mrg_strides[3][2] = {
     {{0, 1, 0}, {0, 1, 0}},
     {{82758667u, 1871391091u, 4127413238u}, {1511326704u, 3759209742u, 1610795712u}},
@@ -294,7 +294,7 @@ __device__ inline void __wb_mrg_skip(unsigned long long n, int stride, curandSta
         __wb_mrg m = __wb_mrg_part(part);
         unsigned* s = part == 0 ? state->s1 : state->s2;
         __wb_mrg_polynomial q = {1, 0, 0}, x = __wb_mrg_strides[stride][part];
-        // From the highest bit: squared, and times the stride where the bit is set.
+        // The bits of n from the highest: square, and multiply by the stride where the bit is set.
         for (int i = n ? 2 * (64 - __clzll((long long)n)) - 1 : -1; i >= 0; --i) {
             bool square = i & 1;
             if (square || n >> (i >> 1) & 1) q = m.multiply(q, square ? q : x);
@@ -319,7 +319,7 @@ __device__ inline void curand_init(unsigned long long seed, unsigned long long s
     for (int stride = 0; stride < 2; ++stride) __wb_mrg_skip(stride == 0 ? offset : subsequence, stride, state);
     __wb_curand_forget(state);
 }
-// From 1 to the first prime.
+// A number from 1 to the first prime.
 __device__ inline unsigned __wb_mrg_next(curandStateMRG32k3a* state) {
     unsigned* s = state->s1;
     unsigned* t = state->s2;
@@ -424,7 +424,7 @@ __device__ inline double4 curand_log_normal4_double(curandStatePhilox4_32_10* st
     return make_double4(a.x, a.y, b.x, b.y);
 }
 
-// One at a time: the state keeps the other of the pair, and what it was drawn as: 1 a normal number, 2 a log-normal one.
+// A single number: the state keeps the other of the pair, and its kind: 1 a normal number, 2 a log-normal one.
 #define __WB_CURAND_ONE(T, flag, extra, kind, pair)                                                                           \
     if (state->flag == kind) {                                                                                                \
         state->flag = 0;                                                                                                      \
@@ -448,7 +448,7 @@ template <typename State> __device__ inline double curand_log_normal_double(Stat
 }
 #undef __WB_CURAND_ONE
 
-// Between 64 and 4000: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS).
+// Means from 64 to 4000: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS).
 template <typename State> __device__ inline unsigned __wb_poisson_ptrs(State* state, double lambda) {
     double b = 0.931 + 2.53 * sqrt(lambda), a = -0.059 + 0.02483 * b, log_lambda = log(lambda);
     double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), quick = 0.9277 - 3.6624 / (b - 2);
@@ -460,7 +460,7 @@ template <typename State> __device__ inline unsigned __wb_poisson_ptrs(State* st
         if (log(v * inverse_alpha / (a / (edge * edge) + b)) <= k * log_lambda - lambda - lgamma(k + 1)) return (unsigned)k;
     }
 }
-// Below: D. E. Knuth, The Art of Computer Programming, volume 2. Above: a normal number, rounded.
+// Means below: D. E. Knuth, The Art of Computer Programming, volume 2. Means above: a normal number, rounded.
 template <typename State> __device__ inline unsigned curand_poisson(State* state, double lambda) {
     if (lambda > 4000) return (unsigned)(sqrt(lambda) * curand_normal_double(state) + lambda + 0.5);
     if (lambda >= 64) return __wb_poisson_ptrs(state, lambda);

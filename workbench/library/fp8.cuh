@@ -11,7 +11,7 @@ __host__ __device__ inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float f, __n
     if (a > 0x7f800000u) return 0x7fu;
     unsigned drop = wide ? 21u : 20u, bias = wide ? 112u : 120u, r;
     if (a < (bias + 1) << 23) {
-        // The last bit of this sum is worth as much as the smallest subnormal: adding rounds as wanted.
+        // The last bit of this sum is worth as much as the smallest subnormal: the addition does the rounding.
         float steps = wide ? 128.0f : 16384.0f;
         r = __float_as_uint(__uint_as_float(a) + steps) - __float_as_uint(steps);
     } else {
@@ -42,7 +42,7 @@ __host__ __device__ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_sto
     return raw;
 }
 
-// From others by way of `float`, rounded to odd where it has too few bits, and from two at a time.
+// Conversions from other types by way of `float`, rounded to odd if it has too few bits, and of two numbers at a time.
 #define __WB_TO_FP8(T, WORD, FLOAT)                                         \
     __host__ __device__ inline __nv_fp8_storage_t __nv_cvt_##WORD##_to_fp8( \
         T v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {  \
@@ -62,7 +62,7 @@ __WB_TO_FP8X2(double2, double2, __wb_to_odd(v.x), __wb_to_odd(v.y))
 __WB_TO_FP8X2(__half2_raw, halfraw2, __wb_half_to_float(v.x), __wb_half_to_float(v.y))
 __WB_TO_FP8X2(__nv_bfloat162_raw, bfloat16raw2, __wb_bfloat_to_float(v.x), __wb_bfloat_to_float(v.y))
 
-// To integers: toward zero, clamped to their range; NaN is 0, or of 64 bits the highest bit alone.
+// Conversions to integers: toward zero, clamped to their range; NaN gives 0, or with 64 bits the highest bit alone.
 __host__ __device__ inline int __wb_fp8_to_int(float f, int low, int high) {
     int i = __float2int_rz(f);
     return i < low ? low : i > high ? high : i;

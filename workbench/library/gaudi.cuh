@@ -1,5 +1,5 @@
-// Intel Gaudi's custom operators: what sources use of `<hpu_custom_op.h>` and `<hpu_custom_op_pt2.h>`, and how a kernel that a descriptor
-// names is run. Descriptors stay with the program between calls, as numbers and texts.
+// Intel Gaudi's custom operators: the parts of `<hpu_custom_op.h>` and `<hpu_custom_op_pt2.h>` that sources use, and the
+// running of a kernel that a descriptor names. Descriptors stay with the program between calls, as numbers and texts.
 // Parameters of kernels that come with Gaudi.
 namespace ns_ReluKernel {
 union Threshold {
@@ -37,7 +37,7 @@ using Stack = at::Stack;
 }
 }
 
-// What a kernel takes in place of a pointer to see a tensor's extents; strides count elements.
+// The parameter of a kernel, in place of a pointer, that gives a tensor's extents; strides count elements.
 namespace tpc {
 template <typename T> struct tensor {
     T* data;
@@ -81,7 +81,7 @@ template <> struct Value<c10::IValue> {
     }
 };
 
-// Notes stay with the program: under a key the last is kept, or all are.
+// Notes stay with the program: a key keeps the last one, or all of them.
 inline void note(const char* kind, const std::string& key) {
     __wb_push_c_string(kind);
     __wb_push_c_string(key.c_str());
@@ -90,7 +90,7 @@ inline void note_end(bool adds, int64_t n) {
     __wb_run_op(adds ? __wb_host_op("note_more") : __wb_host_op("note"), 2 + n);
     __wb_drop();
 }
-// What is noted comes as a list, whose values are on the stack then; how many.
+// The notes of a key, as a list whose values are then on the stack; gives their number.
 inline int64_t noted(const char* kind, const std::string& key) {
     __wb_push_c_string(kind);
     __wb_push_c_string(key.c_str());
@@ -98,7 +98,7 @@ inline int64_t noted(const char* kind, const std::string& key) {
     return __wb_pop_list();
 }
 
-// What a kernel is run with: tensors in the order of the descriptors, inputs first; numbers; the user's parameters.
+// The inputs of a kernel: tensors in the order of the descriptors, inputs first; numbers; the user's parameters.
 struct TpcNode {
     std::string guid;
     std::vector<c10::IValue> tensors;
@@ -106,7 +106,7 @@ struct TpcNode {
     std::vector<c10::IValue> numbers;
     const void* params = nullptr;
     size_t params_size = 0;
-    // Elements of the first output, or of the first tensor where nothing is put out.
+    // Elements of the first output, or of the first tensor if there is no output.
     int64_t count = 0;
     std::vector<at::Tensor> held;
     size_t tensor_at = 0;
@@ -155,7 +155,7 @@ template <typename T> inline T* tpc_data(TpcNode& node, const at::Tensor& x) {
     return (T*)__wb_tensor_data(x.__wb_handle(), ElementOf<E>::value);
 }
 
-// A parameter of a kernel: what it is, and its value. A struct is the user's parameters.
+// A parameter of a kernel: its kind and its value. A struct is the user's parameters.
 template <typename T> struct TpcArg {
     static constexpr int64_t tensors = 0;
     static constexpr int64_t numbers = std::is_arithmetic_v<T> ? 1 : 0;
@@ -233,7 +233,7 @@ template <> struct TpcArg<std::vector<int64_t>> {
     }
 };
 
-// Runs a kernel by its address: its parameters are bound by what they are, in order.
+// Runs a kernel by its address: its parameters are bound by their kinds, in order.
 template <typename F> struct TpcKernel;
 template <typename... A> struct TpcKernel<void (*)(A...)> {
     static void check(const TpcNode& node) {
@@ -291,11 +291,11 @@ inline void tpc_run(TpcNode& node) {
     reinterpret_cast<void (*)(long, TpcNode*)>(wrapper)(function, &node);
 }
 
-// A callback that fills the user's parameters: its own function, and what calls it whatever it points to.
+// A callback that fills the user's parameters: its function, and a caller for any type of parameters.
 template <typename F> struct ParamsCall;
 template <typename P> struct ParamsCall<std::shared_ptr<P> (*)(const at::Stack&, size_t&)> {
     static const void* call(long f, const at::Stack& inputs, size_t& size) {
-        // Its owner is the call's, and goes with it.
+        // The owner lives as long as the call.
         auto* owner = new std::shared_ptr<P>(reinterpret_cast<std::shared_ptr<P> (*)(const at::Stack&, size_t&)>(f)(inputs, size));
         return (const void*)owner->get();
     }
@@ -328,7 +328,7 @@ inline void fill_params(TpcNode& node, const Callback& callback, const at::Stack
     node.params = reinterpret_cast<const void* (*)(long, const at::Stack&, size_t&)>(callback.wrapper)(callback.function, inputs, size);
     node.params_size = node.params == nullptr ? 0 : size;
 }
-// The first tensor among arguments, alone or in a list; an undefined one where there is none.
+// The first tensor among arguments, alone or in a list; an undefined one if there is none.
 inline at::Tensor first_tensor(const at::Stack& inputs) {
     for (const c10::IValue& input : inputs) {
         if (input.isTensor()) return input.toTensor();
@@ -346,7 +346,7 @@ inline at::Tensor fresh(const at::Stack& inputs, const std::vector<int64_t>& sha
 
 namespace habana {
 
-// An output, as a callback of `registerUserCustomOp` tells of it.
+// An output, as a callback of `registerUserCustomOp` describes it.
 struct PartialOutputMetaData {
     at::ScalarType dtype = at::ScalarType::Undefined;
     std::vector<int64_t> shape;
@@ -361,7 +361,7 @@ namespace custom_op {
 enum class input_type { TENSOR, SCALAR, USER_PARAMS };
 using compute_output_shape_function = std::vector<int64_t> (*)(const at::Stack&);
 
-// An input: what it is to the kernel. What is USER_PARAMS only the callback of those reads.
+// An input: its kind for the kernel. Inputs of kind USER_PARAMS are read by their callback alone.
 struct InputDesc {
     input_type type;
     unsigned index;
@@ -380,7 +380,7 @@ struct OutputDesc {
         : index(i), dtype(type), compute_output_shape_func(reinterpret_cast<compute_output_shape_function>(__wb::plain_callback(f))) {}
 };
 
-// A kernel by its name, and what fills its parameters.
+// A kernel by its name, and the callback that fills its parameters.
 struct NodeDesc {
     std::string tpc_guid;
     std::string schema_name;
@@ -490,7 +490,7 @@ inline void __wb_register(const char* schema, const char* guid, const std::vecto
     registerKernel(HabanaCustomOpDescriptor(NodeDesc(guid, schema, params), inputs, outputs));
 }
 
-// The form that `<hpu_custom_op_pt2.h>` has: one callback tells of all outputs, and every tensor among the arguments is an input.
+// The form of `<hpu_custom_op_pt2.h>`: one callback describes all outputs, and every tensor among the arguments is an input.
 using OutputMetaFn = PartialOutputMetaDataVector (*)(const at::Stack&);
 class UserCustomOpDescriptor {
     std::string schema_;
@@ -514,7 +514,7 @@ public:
         PartialOutputMetaDataVector outputs = output_meta_fn_(inputs);
         __wb::TpcNode node;
         node.guid = guid_;
-        // Numbers go to the kernel by the parameters that the callback fills, and by themselves where there is no such callback.
+        // Numbers go to the kernel in the parameters that the callback fills, and as they are if there is no such callback.
         bool passes = fill_params_fn_.function == 0;
         for (const c10::IValue& input : inputs) {
             if (input.isTensor() || input.isTensorList()) node.tensors.push_back(input);
@@ -591,7 +591,7 @@ inline std::vector<at::Tensor> tpc_execute(std::string guid, std::vector<c10::IV
     return made;
 }
 
-// An entry of the run time's, which the notebook reaches by its name.
+// An entry point of the run time, which the notebook calls by its name.
 template <typename F> inline void tpc_entry(const char* name, F f) {
     __wb_push_c_string("entry");
     __wb_push_c_string("");

@@ -1,5 +1,5 @@
-// Intel Gaudi's custom operators of TensorFlow: what sources use of `<hpu_kernel.h>`, `<hpu_kernel_context.h>` and TensorFlow's headers that
-// come with them. A functor's class is known where it is registered, so that its `DefineNode` is called without virtual functions.
+// Intel Gaudi's custom operators of TensorFlow: the parts of `<hpu_kernel.h>`, `<hpu_kernel_context.h>` and of TensorFlow's headers with
+// them that sources use. A functor's class is known where it is registered, so that its `DefineNode` is called without virtual functions.
 namespace tensorflow {
 
 enum DataType {
@@ -121,7 +121,7 @@ public:
 inline bool operator==(const TensorShape& a, const TensorShape& b) { return a.IsSameSize(b); }
 inline bool operator!=(const TensorShape& a, const TensorShape& b) { return !a.IsSameSize(b); }
 
-// Elements of a tensor, by their number or, of a matrix, by row and column.
+// Elements of a tensor, by their number or, in a matrix, by row and column.
 template <typename T> struct __wb_Elements {
     T* data_;
     int64_t rows_;
@@ -196,7 +196,7 @@ __WB_TF_ERROR(Unavailable, UNAVAILABLE)
 #undef __WB_TF_ERROR
 }
 
-// Outputs tell their extents in `DefineNode`; what an operator's registration says of them is not asked for.
+// Outputs get their extents in `DefineNode`; the shapes in an operator's registration are not used.
 namespace shape_inference {
 class InferenceContext;
 inline Status UnchangedShape(InferenceContext*) { return Status(); }
@@ -205,7 +205,7 @@ inline Status ScalarShape(InferenceContext*) { return Status(); }
 inline Status MergeBothInputsShapeFn(InferenceContext*) { return Status(); }
 }
 
-// `REGISTER_OP("Name").Input("x: T")..`: each line is a text of the note that the conversion at the end leaves.
+// `REGISTER_OP("Name").Input("x: T")..`: each line is a text of the note that the conversion at the end writes.
 class OpDefBuilder {
     const char* name_;
     std::vector<std::string> lines_;
@@ -244,7 +244,7 @@ public:
 };
 
 namespace register_kernel {
-// What a kernel is for: an operator, types of its attributes, which of its tensors lie in host memory.
+// The registration of a kernel: an operator, types of its attributes, and those of its tensors that lie in host memory.
 class ForHpuWithName {
     const char* op_;
     std::vector<std::string> lines_;
@@ -286,7 +286,7 @@ template <> struct Value<tensorflow::Status> {
     static void put(const tensorflow::Status& value) { Value<std::string>::put(value.ToString()); }
 };
 
-// An output of a node: its extents and type, and its tensor once it is asked for or run.
+// An output of a node: its extents and type, and its tensor once it is needed.
 struct TfOutput {
     bool is_defined = false;
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
@@ -304,7 +304,7 @@ struct TfNode {
 
 namespace habana {
 
-// What the host knows of a tensor.
+// The facts about a tensor on the host.
 struct TensorInfo {
     tensorflow::DataType dtype;
     tensorflow::TensorShape shape;
@@ -371,7 +371,7 @@ public:
         if (status.ok()) outputs_[i].tensor = inputs_[input];
         return status;
     }
-    // Elements of an input that was registered as host memory; null for others, of which only the shape is known.
+    // Elements of an input that was registered as host memory; null for others, which have only a shape on the host.
     const tensorflow::Tensor* HostMemoryInput(int i) const {
         if (i < 0 || i >= NumInputs() || !is_host_[i]) return nullptr;
         return &host_inputs_[i];
@@ -405,7 +405,7 @@ public:
         return tensorflow::errors::NotFound("there is no attribute ", name);
     }
 
-    // One more kernel: they run in the order they are defined. An input that counts beyond the inputs is an output of an earlier kernel.
+    // One more kernel; kernels run in the order in which they are defined. An input numbered past the inputs is an output of an earlier kernel.
     tensorflow::Status DefineNode(const NodeDesc& desc, const std::vector<int>& inputs, const std::vector<int>& outputs) {
         tensorflow::Status status;
         for (int i : inputs) status.Update(check_tensor(i, "input"));
@@ -456,7 +456,7 @@ public:
         outputs_[i].tensor = __wb::fresh(stack, outputs_[i].shape.dim_sizes(), type);
     }
     std::vector<at::Tensor> __wb_finish() {
-        // What the functor has found wrong ends the call.
+        // An error that the functor has found ends the call.
         if (!status_.ok()) {
             int code = (int)status_.code();
             int kind = code == 3 ? 1 : code == 11 ? 3 : code == 12 ? 4 : 0;
@@ -505,7 +505,7 @@ inline std::string tf_name(const std::string& spec, size_t from) {
     return spec.substr(from, end - from);
 }
 
-// Runs an operator: the first of its kernels whose types are the attributes'.
+// Runs an operator: the first of its kernels whose types match the attributes.
 inline std::vector<at::Tensor> tf_execute(std::string op, std::vector<at::Tensor> inputs, std::vector<std::string> names,
                                           std::vector<c10::IValue> values) {
     std::vector<std::string> in, out;

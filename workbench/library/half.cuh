@@ -44,7 +44,7 @@ __host__ __device__ inline float __wb_ull_to_odd(unsigned long long i) {
     double d = __ull2double_rz(i);
     return __wb_to_odd((unsigned long long)d == i ? d : __longlong_as_double(__double_as_longlong(d) | 1));
 }
-// The neighbour of the nearest 16-bit float `r`, worth `back`, that directed rounding of `f` asks for.
+// The neighbour of the nearest 16-bit float `r`, which has the value `back`, in the direction that directed rounding of `f` needs.
 __host__ __device__ inline unsigned short __wb_toward_zero(unsigned short r, float back, float f) {
     return fabsf(back) > fabsf(f) ? r - 1 : r;
 }
@@ -225,7 +225,7 @@ struct __nv_bfloat162_raw { unsigned short x, y; };
     __host__ __device__ inline I __##NAME##2##WORD##_rd(T a) { return __float2##WORD##_rd((float)a); }        \
     __host__ __device__ inline I __##NAME##2##WORD##_ru(T a) { return __float2##WORD##_ru((float)a); }
 
-// To integers of fewer bits than any conversion of `float`: their range is clamped to, and NaN is 0.
+// Conversions to integers of fewer bits than any conversion of `float`: clamped to their range, NaN gives 0.
 #define __WB_HALF_TO_SMALL(T, NAME, I, WORD, MODE, LOW, HIGH)                                                 \
     __host__ __device__ inline I __##NAME##2##WORD##_##MODE(T a) {                                            \
         int i = __float2int_##MODE((float)a);                                                                 \

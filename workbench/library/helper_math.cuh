@@ -3,7 +3,7 @@
 
 #define __WB_BOTH __host__ __device__ __forceinline__
 
-// One operation of two operands: vectors, or a vector and a number on either side.
+// A binary operation on vectors, or on a vector and a number on either side.
 #define __WB_BINARY(V, S, op, make)                                                                                           \
     __WB_BOTH V operator op(V a, V b) { return make(a, b, op); }                                                              \
     __WB_BOTH V operator op(V a, S b) { return make##_number(a, b, op); }                                                     \
@@ -43,7 +43,7 @@ __WB_BOTH int2 operator-(const int2& a) { return {-a.x, -a.y}; }
 __WB_BOTH int3 operator-(const int3& a) { return {-a.x, -a.y, -a.z}; }
 __WB_BOTH int4 operator-(const int4& a) { return {-a.x, -a.y, -a.z, -a.w}; }
 
-// From a number, from fewer components and from more, from other components.
+// Vectors from a number, from fewer components and from more, from other components.
 #define __WB_MAKE(T, S, I, J)                                                                                                 \
     __WB_BOTH T##2 make_##T##2(S s) { return {s, s}; }                                                                        \
     __WB_BOTH T##2 make_##T##2(T##3 a) { return {a.x, a.y}; }                                                                 \

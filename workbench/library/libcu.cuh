@@ -1,5 +1,5 @@
 // libcu++: atomics, barriers, pipelines and copies of namespace `cuda`, for device code. Threads of a block are walked together from split
-// to split, so whoever waits first lets all that are at the same place arrive; what they alone cannot bring is the fault `NoProgress`.
+// to split, so a thread that waits first lets all threads at the same place arrive; a wait that they cannot end is the fault `NoProgress`.
 namespace cuda {
 
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
@@ -68,7 +68,7 @@ using std::memory_order_release;
 using std::memory_order_acq_rel;
 using std::memory_order_seq_cst;
 
-// All threads of the block that are here have come as far as this.
+// The point that all threads of the block that are here have reached.
 __device__ inline void __wb_meet() { (void)__activemask(); }
 __device__ inline void __wb_fence(int order, thread_scope scope) {
     if (order == memory_order_relaxed) return;
@@ -80,7 +80,7 @@ namespace std {
 __device__ inline void atomic_thread_fence(int order) { __wb_fence(order, thread_scope_system); }
 }
 
-// Atomic operations on memory that holds a value, seen as a word. A smaller value is the lower part of one that is its own.
+// Atomic operations on memory that holds a value, seen as a word. A smaller value is the lower part of a word of its own.
 template <typename T, thread_scope S> struct __wb_atomics {
     static_assert(sizeof(T) <= 8, "an atomic is of at most 8 bytes here");
     static_assert(!::std::is_pointer_v<T>, "an atomic pointer is not supported: keep an index");
@@ -146,7 +146,7 @@ template <typename T, thread_scope S> struct __wb_atomics {
 #undef __WB_ATOMIC
 };
 
-// What atomics and references to values have alike; `at` is where the value is.
+// Members that atomics and references to values have in common; `at` is the place of the value.
 #define __WB_ATOMICS(name, at, maybe) \
     using value_type = T; \
     static constexpr bool is_always_lock_free = true; \
@@ -239,11 +239,11 @@ public:
 };
 template <thread_scope S = thread_scope_system> using atomic_flag = __wb_flag<S>;
 
-// What is done when a phase of a barrier ends: nothing.
+// The default completion function of a barrier: it does nothing.
 struct __wb_nothing {
     __host__ __device__ void operator()() const {}
 };
-// A phase ends when as many as are expected have arrived.
+// The phase of a barrier ends when the expected number of threads have arrived.
 template <thread_scope S, typename F = __wb_nothing> class barrier {
     unsigned expected_, left_, phase_;
     F done_;
@@ -307,7 +307,7 @@ template <thread_scope S, typename F> __device__ inline void init(barrier<S, F>*
     b->__wb_init(expected, done);
 }
 
-// Counted down once.
+// A latch is counted down once.
 template <thread_scope S> class latch {
     unsigned left_;
 
@@ -356,7 +356,7 @@ public:
 };
 template <thread_scope S> using binary_semaphore = counting_semaphore<S, 1>;
 
-// A size that is a whole number of so many bytes.
+// A size that is a multiple of N bytes.
 template <size_t N> struct aligned_size_t {
     static constexpr size_t align = N;
     size_t value;
@@ -364,16 +364,16 @@ template <size_t N> struct aligned_size_t {
     __host__ __device__ constexpr operator size_t() const { return value; }
 };
 
-// Who fills a stage and who empties it. Only the threads of a block share a pipeline.
+// The roles: a producer fills a stage, a consumer empties it. Only the threads of a block share a pipeline.
 enum class pipeline_role { producer, consumer };
 template <thread_scope S, unsigned Stages> struct pipeline_shared_state {
     static_assert(S == thread_scope_block, "a pipeline is shared by the threads of a block");
-    // How often a stage was committed, and released.
+    // The number of times that each stage was committed, and released.
     unsigned full[Stages], free[Stages];
     pipeline_shared_state() = default;
     pipeline_shared_state(const pipeline_shared_state&) = delete;
 };
-// Copies are there at once, so a thread alone has nothing to wait for; others have to have come as far.
+// Copies are complete at once, so a single thread never waits; a pipeline with others waits for them.
 template <thread_scope S> class pipeline {
     unsigned *full_ = nullptr, *free_ = nullptr;
     unsigned stages_ = 1, producers_ = 1, consumers_ = 1, head_ = 0, tail_ = 0;
@@ -431,7 +431,7 @@ __device__ pipeline<S> make_pipeline(const G& group, pipeline_shared_state<S, N>
 template <unsigned char N> __device__ void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>&) {}
 template <thread_scope S> __device__ void pipeline_producer_commit(pipeline<thread_scope_thread>&, barrier<S>&) {}
 
-// By one thread, or by all of a group, which wait for one another at the barrier or the pipeline.
+// Copies by one thread, or by all of a group, which wait for one another at the barrier or the pipeline.
 template <size_t N> __device__ inline size_t __wb_bytes(aligned_size_t<N> size) {
     assert(size.value % N == 0 && "cuda::aligned_size_t: the size is not a whole number of what it is aligned to");
     return size.value;

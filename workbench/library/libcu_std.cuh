@@ -1,5 +1,5 @@
-// libcu++: what of namespace `cuda::std` the standard library's own text lacks on the device, and the functions of namespace `cuda`.
-// What is declared here hides what a host text declares by the same name, for `cuda::std` only looks there next.
+// libcu++: the parts of namespace `cuda::std` that the standard library's own text lacks on the device, and the functions
+// of namespace `cuda`. A declaration here hides one of the same name in a host text, because `cuda::std` looks there last.
 namespace cuda {
 namespace std {
 
@@ -464,7 +464,7 @@ template <typename... T> __host__ __device__ constexpr bool operator>(const tupl
 template <typename... T> __host__ __device__ constexpr bool operator<=(const tuple<T...>& a, const tuple<T...>& b) { return !__wb_less(b, a); }
 template <typename... T> __host__ __device__ constexpr bool operator>=(const tuple<T...>& a, const tuple<T...>& b) { return !__wb_less(a, b); }
 
-// <cuda/std/optional>, of what needs no destructor.
+// <cuda/std/optional>, for types without a destructor.
 struct nullopt_t {};
 inline constexpr nullopt_t nullopt{};
 template <typename T> struct optional {
@@ -551,7 +551,7 @@ template <typename T> __host__ __device__ constexpr std::make_unsigned_t<T> uabs
     return x < 0 ? (U)(0 - (U)x) : (U)x;
 }
 
-// A divisor known to be used often. What makes it fast on a GPU is its own affair.
+// A divisor that is used often. The optimisation is only for a GPU, so there is none here.
 template <typename T, bool = false> struct fast_mod_div {
     T divisor_;
     fast_mod_div() = delete;

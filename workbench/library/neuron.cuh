@@ -1,15 +1,15 @@
-// AWS Neuron's custom operators: what kernels use of its `<torch/torch.h>` and `<neuron/neuron-utils.hpp>`. A tensor's elements count as if
-// it were flattened, whatever lies between them in memory.
+// AWS Neuron's custom operators: the parts of its `<torch/torch.h>` and `<neuron/neuron-utils.hpp>` that
+// kernels use. A tensor's elements are numbered as if it were flattened, whatever lies between them in memory.
 namespace torch {
 
-// Whether the streams of a tensor may see it in different states.
+// The policy for streams of a tensor that see it in different states.
 struct CoherencyEnforcer {
     enum Policy { COHERENT = 0, INCOHERENT_VERBOSE = 1, INCOHERENT_QUIET = 2 };
 };
 
 namespace neuron {
 
-// Tightly coupled memory: a pool of 16 KiB; null where it cannot give as much.
+// Tightly coupled memory: a pool of 16 KiB; null if it has not enough left.
 inline void* tcm_malloc(size_t bytes) {
     if (!__wb::host_op<bool>(__wb_host_op("tcm_take"), (int64_t)bytes)) return nullptr;
     void* made = __wb_alloc(bytes);
@@ -22,7 +22,7 @@ inline void tcm_free(void* memory) {
     __wb_free(memory);
 }
 
-// One library, while it is registered.
+// A library while it is registered.
 class Library {
     const char* name_;
 
@@ -89,7 +89,7 @@ public:
     }
 };
 
-// Elements one after the other; open streams of one tensor are known to the run time, which refuses readers beside a writer.
+// Elements one after the other; the run time knows the open streams of a tensor, and refuses readers beside a writer.
 template <typename T> class Stream {
     at::Tensor tensor_;
     T* data_;
@@ -138,7 +138,7 @@ template <typename D> struct Coherence {
 template <typename T> using TensorReadStreamAccessor = __wb::ReadStream<T>;
 template <typename T> using TensorWriteStreamAccessor = __wb::WriteStream<T>;
 
-// The engine's cores; each runs the kernel, and writes its part of the destination.
+// The cores of the engine; each runs the kernel, and writes its part of the destination.
 inline uint32_t get_cpu_id() { return (uint32_t)__wb::host_op<int64_t>(__wb_host_op("core")); }
 inline uint32_t get_cpu_count() { return (uint32_t)__wb::host_op<int64_t>(__wb_host_op("cores")); }
 inline at::Tensor get_dst_tensor() { return __wb::host_op<at::Tensor>(__wb_host_op("destination")); }

@@ -1,8 +1,8 @@
-// What inline PTX becomes calls of (`front/ptx`). A register is a variable of as many bits; an instruction says what they are.
+// Functions that inline PTX becomes calls of (`front/ptx`). A register is a variable of as many bits; the instruction gives its type.
 namespace __wb_ptx {
 
-// The value of a register as a type: bits stay. Where the register is wider they are cut; where what is read is narrower, they are extended by its
-// sign, as `ld.s8` has it, or with zeros.
+// The bits of a register as a type. A wider register is cut; a narrower
+// value is extended by its sign, as for `ld.s8`, or with zeros.
 template <typename T, typename U> __host__ __device__ inline T as(U x) {
     if constexpr (std::is_same_v<T, U>) return x;
     else if constexpr (std::is_pointer_v<U>) return (T)(unsigned long long)x;
@@ -20,7 +20,7 @@ template <typename T, typename U> __host__ __device__ inline T as(U x) {
 }
 template <typename T, typename U> __host__ __device__ inline void put(T& to, U value) { to = as<T>(value); }
 
-// An operand has the type that its constraint says, as nvcc has it.
+// An operand has the type of its constraint, as in nvcc.
 template <typename T, typename U> __host__ __device__ inline T given(const U& x) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) static_assert(std::is_same_v<U, T>, "an operand of inline PTX is of another type than its constraint says");
     else static_assert(!std::is_floating_point_v<U> && !std::is_pointer_v<U> && !__wb_is_class(x) && sizeof(U) <= sizeof(T), "an operand of inline PTX is of another type than its constraint says");
@@ -32,7 +32,7 @@ template <typename U, typename T> __host__ __device__ inline void give(U& to, T 
     to = (U)value;
 }
 
-// An address stays a pointer where it is one.
+// An address that is a pointer stays one.
 template <typename T> __host__ __device__ inline T* address(T* pointer) { return pointer; }
 template <typename T> __host__ __device__ inline unsigned long long address(T number) {
     static_assert(std::is_integral_v<T>, "an operand of inline PTX is of another type than its constraint says");
@@ -59,7 +59,7 @@ template <typename T> __host__ __device__ inline T bfe(T x, unsigned at, unsigne
     const bool negative = (T)-1 < (T)0 && ((unsigned)x >> (at + n - 1 < 31u ? at + n - 1 : 31u) & 1u) != 0;
     const unsigned mask = n >= 32 ? ~0u : (1u << n) - 1u;
     const unsigned there = at >= 32 ? 0u : (unsigned)x >> at;
-    // Past the last bit of the word are copies of the sign.
+    // Bits past the last of the word are copies of the sign.
     const unsigned known = at >= 32 ? 0u : ~0u >> at;
     const unsigned field = there & mask;
     return (T)(negative ? field | ~(mask & known) : field);
@@ -71,7 +71,7 @@ __host__ __device__ inline unsigned bfi(unsigned field, unsigned into, unsigned 
     const unsigned mask = (n >= 32 ? ~0u : (1u << n) - 1u) << at;
     return (field << at & mask) | (into & ~mask);
 }
-// Bytes of two words, by selectors of four bits: the highest asks for the sign of the byte.
+// Bytes of two words, by selectors of four bits: the highest bit selects the sign of the byte.
 __host__ __device__ inline unsigned prmt(unsigned a, unsigned b, unsigned selectors) {
     const unsigned long long both = (unsigned long long)b << 32 | a;
     unsigned made = 0;
@@ -83,14 +83,14 @@ __host__ __device__ inline unsigned prmt(unsigned a, unsigned b, unsigned select
     }
     return made;
 }
-// A number to the ends of a smaller type.
+// A number clamped to the range of a smaller type.
 template <typename T> __host__ __device__ inline T narrow(int x) {
     const bool has_sign = (T)-1 < (T)0;
     const int bits = 8 * (int)sizeof(T) - (has_sign ? 1 : 0);
     const int high = (1 << bits) - 1, low = has_sign ? -(1 << bits) : 0;
     return (T)(x < low ? low : x > high ? high : x);
 }
-// Any function of three words, bit by bit: of `a`, `b` and `c` it is the bit `4 a + 2 b + c` of the table.
+// A function of three words, bit by bit: for bits of `a`, `b` and `c` it is the bit `4 a + 2 b + c` of the table.
 __host__ __device__ inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
     unsigned made = 0;
     if (table & 0x01u) made |= ~a & ~b & ~c;
@@ -104,7 +104,7 @@ __host__ __device__ inline unsigned lop3(unsigned a, unsigned b, unsigned c, uns
     return made;
 }
 
-// Shared memory has 32-bit numbers of its own: the low halves of our addresses, all of a block's being near to one another.
+// Shared memory has 32-bit addresses of its own: the low halves of our addresses, as all of a block's are near to one another.
 __device__ inline void* shared(unsigned long long number, long offset = 0) {
     __shared__ char window;
     const unsigned long long here = (unsigned long long)&window;
@@ -112,7 +112,7 @@ __device__ inline void* shared(unsigned long long number, long offset = 0) {
 }
 template <typename T> __device__ inline void* shared(T* number, long offset = 0) { return shared((unsigned long long)number, offset); }
 
-// `cp.async`: what is copied is there at once; past the first `n` bytes are zeros.
+// `cp.async`: the copy is complete at once; zeros follow the first `n` bytes.
 template <typename T> __device__ inline void copy(void* to, const void* from, unsigned n) {
     T value{};
     if (n >= sizeof(T)) value = *(const T*)from;
@@ -123,7 +123,7 @@ template <typename T> __device__ inline void copy(void* to, const void* from, un
 __device__ inline unsigned thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 __device__ inline unsigned lane() { return thread() % 32u; }
 
-// `shfl`: which lane is asked is within the caller's segment, and not past the clamp; who asks for one that is not gets its own.
+// `shfl`: the source lane is within the caller's segment, and not past the clamp; for another one the caller gets its own value.
 template <int Mode> __device__ inline unsigned shfl(unsigned mask, unsigned value, unsigned b, unsigned c, bool& there) {
     const int me = (int)lane(), by = (int)(b & 31u), clamp = (int)(c & 31u), segment = (int)(c >> 8 & 31u);
     const int low = me & segment, high = low | (clamp & ~segment);

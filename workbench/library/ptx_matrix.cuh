@@ -1,5 +1,5 @@
-// What inline PTX of matrices becomes calls of: NVIDIA's "Parallel Thread Execution ISA", chapter "Warp Level Matrix Multiply-Accumulate
-// Instructions", says which elements of a tile each lane holds. Lane 4 g + t is thread t of group g.
+// Functions that inline PTX of matrices becomes calls of: NVIDIA's "Parallel Thread Execution ISA", chapter "Warp Level Matrix
+// Multiply-Accumulate Instructions", says which elements of a tile each lane holds. Lane 4 g + t is thread t of group g.
 namespace __wb_ptx {
 
 // Elements of a factor, by the registers that hold them.
@@ -24,8 +24,8 @@ template <typename Byte> struct byte8 {
     static __device__ int element(unsigned word, int i) { return (Byte)(word >> 8 * i); }
 };
 
-// Products of 16 x K and K x 8, added to `c`: of A a lane has rows g and g + 8, of B column g, of the result columns 2 t and 2 t + 1 of rows g and
-// g + 8. `Words` registers are of one row or column, each of K = 4 t + i for lane t.
+// Products of 16 x K and K x 8, added to `c`: a lane holds rows g and g + 8 of A, column g of B, and columns 2 t and 2 t
+// + 1 of rows g and g + 8 of the result. `Words` registers belong to one row or column; each holds K = 4 t + i of lane t.
 template <typename A, typename B, int Words, typename T>
 __device__ inline void mma(T* d, const unsigned* a, const unsigned* b, const T* c, bool saturates) {
     const unsigned me = lane(), mine = me & ~3u, left = 8 * (me & 3u), right = left + 4;
@@ -62,7 +62,7 @@ __device__ inline void mma_half(unsigned* d, const unsigned* a, const unsigned* 
     }
 }
 
-// Tiles of 8 x 8 elements of 16 bits; the rows of the n-th are where lanes 8 n to 8 n + 7 say.
+// Tiles of 8 x 8 elements of 16 bits; lanes 8 n to 8 n + 7 hold the addresses of the n-th tile's rows.
 template <bool Transposed> __device__ inline unsigned tile(void* row, unsigned n) {
     const unsigned me = lane(), group = me >> 2, thread = me & 3u;
     const unsigned long long number = (unsigned long long)row;

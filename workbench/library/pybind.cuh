@@ -1,4 +1,4 @@
-// pybind11's objects: those of Python's C interface (`python.cuh`), with what pybind11 writes for them. A failure ends the call with Python's exception.
+// pybind11's objects: those of Python's C interface (`python.cuh`), in pybind11's syntax. A failure ends the call with Python's exception.
 namespace pybind11 {
 struct handle;
 struct object;
@@ -20,7 +20,7 @@ template <typename P> struct accessor;
 
 namespace __wb {
 
-// The object that an operation gave, or the error that it set.
+// The result of an operation, or the error that it set.
 inline PyObject* py_must(PyObject* object) {
     if (object == nullptr) py_check();
     return object;
@@ -30,8 +30,8 @@ inline void py_must_not_fail(long status) {
 }
 inline PyObject* py_text_object(const char* text) { return PyUnicode_FromString(text); }
 
-// What an object is taken for: the number of Python's type (15: any; -1: what can be called; -2: what has places; -3: what can be gone through),
-// and what messages call it.
+// The kind that an object is converted to: the number of Python's type (15:
+// any; -1: callable; -2: sequence; -3: iterable), and its name in messages.
 template <typename T> struct PyKind {
     static constexpr bool is_object = false;
     static constexpr long value = std::is_same_v<T, bool> ? 1 : std::is_integral_v<T> ? 2 : std::is_floating_point_v<T> ? 3 : 15;
@@ -67,7 +67,7 @@ template <typename P> struct PyKind<pybind11::accessor<P>> {
     static constexpr long value = 15;
 };
 
-// Any value as an object, and back.
+// A value of any type as an object, and back.
 template <typename T> inline PyObject* py_of(const T& value) {
     if constexpr (PyKind<T>::is_object) {
         return value.ptr();
@@ -86,7 +86,7 @@ inline void py_cannot_cast(PyObject* object, const char* to) {
     __wb_push_c_string("'> to C++ type '");
     __wb_push_c_string(to);
     __wb_push_c_string("'");
-    // Its number: `runtime/host/exceptions.rs`.
+    // The number of the exception: `runtime/host/exceptions.rs`.
     __wb_raise(112, 5);
 }
 template <typename T> inline T py_cast(PyObject* object);
@@ -186,7 +186,7 @@ struct attr_policy {
     }
 };
 
-// `object["key"]` and `object.attr("name")`, which are read where they are used.
+// `object["key"]` and `object.attr("name")`, which are read when they are used.
 template <typename P> struct accessor {
     PyObject* of;
     PyObject* key;
@@ -194,7 +194,7 @@ template <typename P> struct accessor {
     object get() const { return object(handle(P::get(of, key))); }
     PyObject* ptr() const { return P::get(of, key); }
     template <typename T> void operator=(const T& value) { P::set(of, key, __wb::py_of(value)); }
-    // What C++ would take for a copy of the accessor itself.
+    // This assignment would otherwise copy the accessor itself.
     void operator=(const accessor& other) { P::set(of, key, other.ptr()); }
     template <typename T> T cast() const { return __wb::py_cast<T>(ptr()); }
     template <typename K> bool contains(const K& k) const { return get().contains(k); }
@@ -219,7 +219,7 @@ template <typename P> struct accessor {
     template <typename I = iterator> I end() const { return get().end(); }
 };
 
-// Arguments of a call: those without names, and `py::arg("name") = value`.
+// Arguments of a call: positional ones, and `py::arg("name") = value`.
 template <typename T> struct __wb_argument_of {
     static void add(PyObject* positional, PyObject*, const T& value) { PyList_Append(positional, __wb::py_of(value)); }
 };
@@ -254,7 +254,7 @@ struct iterator {
     iterator(PyObject* from, PyObject* at) : from(from), at(at) {}
     bool operator==(const iterator& other) const { return at == other.at; }
     bool operator!=(const iterator& other) const { return at != other.at; }
-    // A reference, so that `auto&` takes it.
+    // The result is a reference, so that `auto&` takes it.
     handle& operator*() {
         current = handle(at);
         return current;
@@ -265,14 +265,14 @@ struct iterator {
         return *this;
     }
 };
-// Objects of one type. Another is made one where Python's type of that name makes one of it.
+// Objects of one type. An object of another type is converted if Python's type of that name converts it.
 #define __WB_OBJECT(name, kind) \
     name(const handle& other) : object(__wb::py_as(other.m_ptr, kind)) {} \
     template <typename P> name(const accessor<P>& other) : object(__wb::py_as(other.ptr(), kind)) {} \
     name(const handle& other, bool) : object(other) {}
 }
 namespace __wb {
-// As `list(object)` of Python's, and its like.
+// The conversion that `list(object)` and the like do in Python.
 inline pybind11::handle py_as(PyObject* object, long kind) {
     if (py_is(object, kind)) return pybind11::handle(object);
     PyObject* made = object;
@@ -454,7 +454,7 @@ template <typename... A> inline tuple make_tuple(const A&... values) {
     return tuple(handle(PyList_AsTuple(made)), true);
 }
 
-// `print` of Python's, as a line of the call's output.
+// A line of the call's output, by Python's `print`.
 struct __wb_line {
     std::string text, between = " ", end = "\n";
     bool begun = false;
@@ -493,7 +493,7 @@ template <typename T> inline T py_cast(PyObject* object) {
         return T(pybind11::handle(object));
     } else {
         constexpr long kind = PyKind<T>::value;
-        // As pybind11 has it: an int is a float, too; what has a truth value and is no container is one.
+        // The rules are pybind11's: an int is a float, too; an object with a truth value that is no container is a bool.
         bool fits = kind == 15 || py_is(object, kind) || kind == 3 && py_is(object, 2);
         if constexpr (kind == 1) {
             if (!fits && !py_is(object, 4) && !py_is(object, 5) && !py_is(object, 6) && !py_is(object, 7) && !py_is(object, 8)) {
@@ -509,7 +509,7 @@ template <typename T> inline T py_cast(PyObject* object) {
     }
 }
 
-// Objects among what passes between the notebook and host code.
+// Objects that pass between the notebook and host code.
 template <typename T> struct PyValue {
     static void put(const T& value) {
         py_put(value.m_ptr);

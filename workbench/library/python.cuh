@@ -1,4 +1,4 @@
-// Python's own interface for C: what extensions use of `<Python.h>`. An object is a number that is cast to a pointer and never followed:
+// Python's own interface for C: the parts of `<Python.h>` that extensions use. An object is a number that is cast to a pointer and never followed:
 // 0 is NULL, 1 to 3 are None, True and False, negative ones are classes of exceptions, the rest are the call's objects (`runtime/host/python`).
 struct PyObject {
     long __wb_unused;
@@ -80,7 +80,7 @@ inline long py_number_of(long op, const void* object) {
     return py_number(op, 1);
 }
 
-// The result as a text of the call, null where there is none.
+// The result as a text of the call, null if there is none.
 inline const char* py_text(long op, int64_t n) {
     __wb_run_op(op, n);
     if (__wb_top_kind() == 0) {
@@ -117,7 +117,7 @@ inline int py_is(const void* object, long kind) {
     return (int)py_number(__wb_host_op("py_is"), 2);
 }
 
-// What methods are called through, by their flags; arguments are a tuple and a dictionary on the stack of values.
+// Entry points of methods, by their flags; arguments are a tuple and a dictionary on the stack of values.
 inline PyObject* py_argument() { return py_object(__wb_host_op("py_argument"), 1); }
 inline PyObject* py_self() { return py_object(__wb_host_op("py_module"), 0); }
 inline void py_return(PyObject* result) {
@@ -168,7 +168,7 @@ inline void py_define(const PyMethodDef* method) {
     __wb_drop();
 }
 
-// What a place is that an argument goes to, by its type.
+// The name of the type of a place that an argument goes to.
 template <typename T> struct PySlot {
     static const char* name() { return "something else"; }
 };
@@ -230,7 +230,7 @@ template <typename T> inline void py_store(T place) {
     else __wb_drop();
 }
 
-// After an operation that gives a list of results, or something else where it failed.
+// Stores a list of results, if the operation gave one; it gives something else if it failed.
 template <typename... A> inline int py_store_all(A... places) {
     if (__wb_top_kind() != 6) {
         __wb_drop();
@@ -250,7 +250,7 @@ inline void py_init(PyObject* module) {
 
 }
 
-// What runs a module's `PyInit_` function.
+// The entry point of a module's `PyInit_` function.
 inline void __wb_python_init(PyObject* module) { __wb::py_init(module); }
 
 // References are not counted: objects stay until the call ends.
@@ -719,7 +719,7 @@ inline int PyDict_Next(PyObject* dict, Py_ssize_t* at, PyObject** key, PyObject*
     return 1;
 }
 
-// Any object.
+// Objects of any type.
 inline int PyObject_IsTrue(PyObject* object) { return (int)__wb::py_number_of(__wb_host_op("py_truth"), object); }
 inline int PyObject_Not(PyObject* object) {
     int truth = PyObject_IsTrue(object);
@@ -747,7 +747,7 @@ inline int PyModule_AddStringConstant(PyObject* module, const char* name, const 
     return PyModule_AddObjectRef(module, name, PyUnicode_FromString(value));
 }
 
-// Arguments, and results made of many.
+// Arguments, and results made of several values.
 template <typename... A> inline int PyArg_ParseTuple(PyObject* args, const char* format, A... places) {
     __wb::py_put(args);
     __wb_push_int(0);
@@ -795,7 +795,7 @@ template <typename... A> inline PyObject* Py_BuildValue(const char* format, A...
     return __wb::py_object(__wb_host_op("py_build"), 1 + sizeof...(A));
 }
 
-// Memory is the call's.
+// Memory belongs to the call.
 inline void* PyMem_Malloc(size_t size) { return __wb_alloc(size); }
 inline void* PyMem_RawMalloc(size_t size) { return __wb_alloc(size); }
 inline void* PyObject_Malloc(size_t size) { return __wb_alloc(size); }

@@ -1,4 +1,4 @@
-// helper_cuda.h, helper_timer.h and helper_string.h of the CUDA samples, for host code. What fails ends the call with the samples' own text.
+// helper_cuda.h, helper_timer.h and helper_string.h of the CUDA samples, for host code. An error ends the call with the samples' own text.
 template <typename T> inline const char* _cudaGetErrorEnum(T) { return "<unknown>"; }
 inline const char* _cudaGetErrorEnum(cudaError_t error) { return cudaGetErrorName(error); }
 template <typename T> inline void __wb_check_cuda(T result, const char* call, const char* file, int line) {

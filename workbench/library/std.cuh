@@ -157,7 +157,7 @@ template <typename A, typename B> struct common_type<A, B> : __common<void, A, B
 template <typename A, typename B, typename C, typename... D>
 struct common_type<A, B, C, D...> : common_type<typename common_type<A, B>::type, C, D...> {};
 template <typename... T> using common_type_t = typename common_type<T...>::type;
-// C++17, which NVRTC reads this as, has none.
+// C++17, the version that NVRTC reads this text in, has none.
 #ifndef __CUDACC_RTC__
 template <typename T, typename U> concept same_as = is_same_v<T, U>;
 template <typename T> concept integral = is_integral_v<T>;
@@ -195,7 +195,7 @@ template <typename A, typename B> struct pair {
     B second;
     __host__ __device__ constexpr pair() : first(), second() {}
     __host__ __device__ constexpr pair(const A& a, const B& b) : first(a), second(b) {}
-    // Of a pair of references some of these are the first once more.
+    // Some of these are the first one again, in a pair of references.
     __host__ __device__ constexpr pair(A&& a, B&& b) : first(static_cast<A&&>(a)), second(static_cast<B&&>(b)) {}
     __host__ __device__ constexpr pair(const A& a, B&& b) : first(a), second(static_cast<B&&>(b)) {}
     __host__ __device__ constexpr pair(A&& a, const B& b) : first(static_cast<A&&>(a)), second(b) {}

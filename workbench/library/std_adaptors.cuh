@@ -14,7 +14,7 @@ template <typename C> struct __wb_back_inserter {
 };
 template <typename C> inline __wb_back_inserter<C> back_inserter(C& to) { return __wb_back_inserter<C>{&to}; }
 
-// Both ends grow: elements lie together, with room before and after them.
+// A deque that grows at both ends: elements lie together, with room before and after them.
 template <typename T> class deque {
     static constexpr bool __wb_goes_in_parts = true;
     T* all_ = nullptr;
@@ -177,7 +177,7 @@ public:
     void pop() { all_.pop_back(); }
 };
 
-// A heap: the largest on top.
+// A heap with the largest element on top.
 template <typename T> struct __wb_less {
     bool operator()(const T& a, const T& b) const { return a < b; }
 };
@@ -226,7 +226,7 @@ public:
     }
 };
 
-// Doubly linked: elements and their iterators stay where they are.
+// A doubly linked list: elements and their iterators keep their places.
 template <typename T> struct __wb_node {
     __wb_node* previous;
     __wb_node* next;
@@ -254,7 +254,7 @@ template <typename T> struct __wb_list_iterator {
 };
 template <typename T> class list {
     static constexpr bool __wb_goes_in_parts = true;
-    // What lies before the first and after the last; it holds no value.
+    // The node before the first and after the last; it holds no value.
     __wb_node<T>* edge_;
     size_t size_ = 0;
 
@@ -385,7 +385,7 @@ public:
     }
 };
 
-// Anything that can be called so; copies share it.
+// A function object for any callable with such a signature; copies share it.
 template <typename F> class function;
 template <typename R, typename... A> class function<R(A...)> {
     void* object_ = nullptr;

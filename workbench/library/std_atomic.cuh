@@ -1,4 +1,4 @@
-// Atomics and locks, for host code, which runs on one thread: nobody interferes, and nobody is waited for.
+// Atomics and locks, for host code, which runs on one thread: no other thread interferes, and none is waited for.
 namespace std {
 
 enum memory_order {
@@ -81,7 +81,7 @@ using atomic_size_t = atomic<size_t>;
 using atomic_int64_t = atomic<int64_t>;
 inline void atomic_thread_fence(memory_order) {}
 
-// A lock that is held is never let go while somebody waits.
+// A held lock is never released while this thread waits for it.
 class mutex {
     bool held_ = false;
 

@@ -17,7 +17,7 @@ template <long N, long D = 1> struct ratio {
     static constexpr long num = N / __wb_gcd(N, D) * (D < 0 ? -1 : 1), den = (D < 0 ? -D : D) / __wb_gcd(N, D);
     using type = ratio<num, den>;
 };
-// Whatever the terms, in lowest ones.
+// A ratio of any terms, reduced to lowest ones.
 template <long N, long D> using __wb_reduced = typename ratio<N, D>::type;
 template <typename A, typename B> using ratio_multiply =
     ratio<(A::num / __wb_gcd(A::num, B::den)) * (B::num / __wb_gcd(B::num, A::den)),
@@ -39,7 +39,7 @@ using giga = ratio<1000000000>;
 namespace chrono {
 
 template <typename R, typename P = ratio<1>> class duration;
-// The type that two counts have in common, and the longest period that both are whole numbers of.
+// The common type of two counts, and the longest period that both are multiples of.
 template <typename A, typename B> using __wb_count = decltype(true ? A() : B());
 template <typename A, typename B> struct __wb_both;
 template <typename R, typename P, typename S, typename Q> struct __wb_both<duration<R, P>, duration<S, Q>> {
@@ -67,7 +67,7 @@ public:
     constexpr duration() : count_() {}
     template <typename S, typename = enable_if_t<is_arithmetic_v<S> && (is_floating_point_v<R> || !is_floating_point_v<S>)>>
     constexpr explicit duration(const S& n) : count_((R)n) {}
-    // Where nothing is lost.
+    // The conversion must be exact.
     template <typename S, typename Q,
               typename = enable_if_t<is_floating_point_v<R> || (ratio_divide<Q, P>::den == 1 && !is_floating_point_v<S>)>>
     constexpr duration(const duration<S, Q>& other) : count_(duration_cast<duration>(other).count()) {}
@@ -159,7 +159,7 @@ template <typename T, typename R, typename P> constexpr T ceil(const duration<R,
     T t = duration_cast<T>(d);
     return t < d ? t + T(1) : t;
 }
-// The nearest, of two the even one.
+// The nearest count; of two equally near ones the even one.
 template <typename T, typename R, typename P> constexpr T round(const duration<R, P>& d) {
     T low = floor<T>(d), high = low + T(1);
     auto below = d - low, above = high - d;

@@ -9,7 +9,7 @@ public:
     const T* begin() const { return begin_; }
     const T* end() const { return begin_ + size_; }
     size_t size() const { return size_; }
-    // What `std::max` and `std::min` of a list call: the first of several equal ones.
+    // The function behind `std::max` and `std::min` of a list: the first of several equal ones.
     constexpr T __wb_max() const {
         const T* best = begin_;
         for (size_t i = 1; i < size_; i++)
@@ -47,7 +47,7 @@ template <typename T> struct __wb_reverse {
     T* base() const { return at; }
 };
 template <typename T> class vector {
-    // What goes as far as it is made, where an exception leaves its constructor.
+    // The flag says that a constructor that an exception leaves destroys the parts made so far.
     static constexpr bool __wb_goes_in_parts = true;
     T* begin_ = nullptr;
     size_t size_ = 0;
@@ -57,7 +57,7 @@ template <typename T> class vector {
         if (wanted <= capacity_) return;
         reserve(wanted < 2 * capacity_ ? 2 * capacity_ : wanted);
     }
-    // Elements go from the first on, as GCC's do.
+    // Elements are destroyed from the first on, as in GCC's library.
     void cut(size_t n) {
         size_t end = size_;
         if (n < end) size_ = n;
@@ -130,7 +130,7 @@ public:
         for (; size_ < n; ++size_) __wb_construct(begin_ + size_, T());
     }
     void resize(size_t n, const T& value) {
-        // The value may be one of this vector's.
+        // The value may be an element of this vector.
         T copy(value);
         cut(n);
         grow(n);
@@ -140,7 +140,7 @@ public:
         if (size_ < capacity_) {
             __wb_construct(begin_ + size_, T(value));
         } else {
-            // The value may be one of this vector's, whose memory goes.
+            // The value may be an element of this vector, whose memory is freed.
             T copy(value);
             grow(size_ + 1);
             __wb_construct(begin_ + size_, T(std::move(copy)));
@@ -157,7 +157,7 @@ public:
         }
         ++size_;
     }
-    // The value may be one of this vector's, which are moved.
+    // The value may be an element of this vector, which the insertion moves.
     T* insert(const T* place, const T& value) { return insert(place, T(value)); }
     T* insert(const T* place, T&& value) {
         size_t at = place - begin_;
@@ -380,7 +380,7 @@ inline bool operator>(const string& a, const string& b) { return a.compare(b) > 
 inline bool operator<=(const string& a, const string& b) { return a.compare(b) <= 0; }
 inline bool operator>=(const string& a, const string& b) { return a.compare(b) >= 0; }
 using string_view = string;
-// The number that a text begins with, and how far it goes.
+// The number that a text begins with, and its length.
 inline void __wb_no_number(const char* name) {
     __wb_push_c_string(name);
     __wb_raise(17, 1);
@@ -414,7 +414,7 @@ inline double __wb_number(const string& text, size_t* used, bool single, const c
     __wb_push_bool(single);
     __wb_run_op(__wb_host_op("number"), 2);
     double value = __wb_pop_float();
-    // Infinity, and zero that is none.
+    // The result is infinity, or a zero whose digits are not zero.
     if (value - value != 0 || (value == 0 && !nothing)) __wb_no_room(name);
     return value;
 }
@@ -424,7 +424,7 @@ inline double stod(const string& text, size_t* used = nullptr) {
 inline float stof(const string& text, size_t* used = nullptr) {
     return (float)__wb_number(text, used, true, "stof");
 }
-// An integer of a magnitude up to `most`, one more where it is negative and `is_signed`.
+// An integer up to `most` in magnitude, one more if it is negative and `is_signed`.
 inline unsigned long __wb_integer(const string& text, size_t* used, unsigned long most, bool is_signed, const char* name) {
     size_t at = 0, n = text.size();
     while (at < n && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n')) ++at;
@@ -465,7 +465,7 @@ template <typename T> string to_string(T value) {
     }
 }
 
-// Whether a `T` is made of a `U` that is none, nor an optional.
+// True if a `T` is made of a `U` that is neither a `T` nor an optional.
 template <typename T, typename U> struct __wb_makes {
     static constexpr bool value = !is_same_v<T, U> && __wb_is_made_of(*(T*)nullptr, *(const U*)nullptr);
 };
@@ -551,7 +551,7 @@ public:
 template <typename T> struct __wb_is_optional { static constexpr bool value = false; };
 template <typename T> struct __wb_is_optional<optional<T>> { static constexpr bool value = true; };
 template <> struct __wb_is_optional<nullopt_t> { static constexpr bool value = true; };
-// Nothing comes before anything ([optional.relops]).
+// An empty optional comes before any value ([optional.relops]).
 #define __WB_OPTIONAL(sign, both, left, right) \
     template <typename T, typename U> bool operator sign(const optional<T>& a, const optional<U>& b) { return both; } \
     template <typename T, typename U, typename = enable_if_t<!__wb_is_optional<U>::value>> \
@@ -708,7 +708,7 @@ template <typename... T> struct __wb_tied {
         return *this = tuple<A, B>(values.first, values.second);
     }
 };
-// Tuples in the order of their first elements that differ.
+// Tuples are ordered by their first elements that differ.
 template <size_t I = 0, typename... T> bool __wb_tuple_less(const tuple<T...>& a, const tuple<T...>& b) {
     if constexpr (I == sizeof...(T)) {
         return false;
@@ -734,7 +734,7 @@ template <typename... T> bool operator<(const __wb_tied<T...>& a, const __wb_tie
 template <typename... T> bool operator>(const __wb_tied<T...>& a, const __wb_tied<T...>& b) { return b.values() < a.values(); }
 template <typename... T> __wb_tied<T...> tie(T&... places) { return __wb_tied<T...>{{(void*)&places...}}; }
 
-// What a call may end with, by Python's classes as pybind11 has them: the number is the run time's.
+// Exceptions that end a call, by Python's classes as in pybind11: the number is the run time's.
 #define __WB_EXCEPTION(name, base, kind) \
     struct name : base { \
         static constexpr int __wb_kind = kind; \
@@ -774,7 +774,7 @@ __WB_BAD(bad_optional_access, 0)
     __wb_raise(32, 1);
 }
 
-// Sorted by key, in one stretch of memory.
+// A map sorted by key, in one block of memory.
 template <typename K, typename V> class map {
 public:
     using value_type = pair<K, V>;
@@ -876,7 +876,7 @@ public:
     }
 };
 template <typename K, typename V> using unordered_map = map<K, V>;
-// Several values of one key, in the order they came.
+// A map with several values per key, in the order in which they came.
 template <typename K, typename V> class multimap {
     vector<pair<K, V>> all_;
 
@@ -989,7 +989,7 @@ inline int isalnum(int c) { return isalpha(c) || isdigit(c); }
 
 // Algorithms on ranges of pointers.
 template <typename I, typename F> void sort(I first, I last, F less) {
-    // A heap: in place, and never slower than n log n.
+    // Heap sort: in place, and never slower than n log n.
     size_t n = last - first;
     auto sift = [&](size_t root, size_t end) {
         while (2 * root + 1 < end) {
@@ -1189,7 +1189,7 @@ template <typename I> I min_element(I first, I last) {
 
 }
 
-// The end of a call that `throw` is.
+// The end of a call by `throw`.
 template <typename E> inline void __wb_throw(const E& e) {
     if constexpr (__wb_is_derived(*(E*)nullptr, *(std::exception*)nullptr)) {
         __wb_push_c_string(e.what());
@@ -1206,7 +1206,7 @@ inline void __wb_throw() {
 
 template <typename T> inline void __wb_destroy_thrown(void* object) { __wb_delete((T*)object); }
 
-// The same in a text that has handlers, which see the object. `what` is asked once, of what was thrown: bases know its answer.
+// The same in a text with handlers, which see the object. `what` is called once, on the thrown object: its bases give the same answer.
 template <typename E> inline void __wb_throw_object(E&& e) {
     using T = std::decay_t<E>;
     T* object = __wb_room<T>(1);
@@ -1228,7 +1228,7 @@ inline void __wb_handled() {
     destroy(object);
 }
 
-// What the run time raises as objects, which it tells by a number.
+// Objects for exceptions that the run time raises by a number.
 template <typename E> inline void __wb_embody_as(const std::string& what) {
     __wb_embody(__wb_new<E>(what), (const void*)&__wb_destroy_thrown<E>);
 }
@@ -1257,7 +1257,7 @@ inline void __wb_land() {
     }
 }
 
-// What `snprintf` and its like format: numbers as they are, texts with their addresses, other pointers as addresses.
+// Arguments of `snprintf` and its like: numbers as they are, texts by their addresses, other pointers as addresses.
 template <typename T> inline void __wb_put_formatted(T value) {
     if constexpr (std::is_same_v<T, const char*> || std::is_same_v<T, char*>) {
         if (value == nullptr) {
@@ -1299,7 +1299,7 @@ template <typename... A> inline int sprintf(char* out, const char* format, A... 
     return std::snprintf(out, (size_t)1 << 62, format, args...);
 }
 
-// Templates, so that a text's own functions of these names are chosen before them.
+// Templates are used, so that a text's own functions of these names are preferred.
 template <typename T> inline size_t strlen(const T* text) {
     size_t n = 0;
     while (text[n] != 0) ++n;
@@ -1321,7 +1321,7 @@ template <typename T> inline T* strcpy(T* to, const T* from) {
 }
 
 
-// The C library's heap: memory of the call, as all of host code's.
+// The C library's heap: memory of the call, as for all host code.
 template <typename N> inline void* malloc(N bytes) { return __wb_alloc_from((int64_t)bytes, 0); }
 template <typename N, typename M> inline void* calloc(N count, M bytes) {
     if (bytes != 0 && (size_t)count > ((size_t)1 << 40) / (size_t)bytes) return nullptr;
@@ -1353,7 +1353,7 @@ inline void abort() {
     __wb_raise(32, 1);
 }
 
-// The generator that the C standard shows.
+// The generator given as an example in the C standard.
 inline unsigned long __wb_rand_state = 1;
 inline void srand(unsigned int seed) { __wb_rand_state = seed; }
 inline int rand() {
@@ -1435,7 +1435,7 @@ template <typename T, typename... A> inline T* __wb_new(A&&... args) {
     __wb_construct(made, T(std::forward<A>(args)...));
     return made;
 }
-// An array by the class's own `operator new[]`: before it there is how many elements it has, where `delete[]` asks for that (Itanium C++ ABI 2.7).
+// Arrays by the class's own `operator new[]`: the number of elements stands before the array if `delete[]` needs it (Itanium C++ ABI 2.7).
 template <typename T> constexpr size_t __wb_before() {
     bool asks = __wb_has_destructor(*(T*)nullptr) || __wb_has_sized_delete_array(*(T*)nullptr);
     return !asks ? 0 : alignof(T) > 8 ? alignof(T) : 8;
@@ -1462,7 +1462,7 @@ template <typename T> inline T* __wb_new_plain() {
     if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) return __wb_room<T>(1);
     else return __wb_new<T>();
 }
-// `new (std::nothrow)`: null where there is no memory.
+// `new (std::nothrow)`: null if there is no memory.
 template <typename T> inline T* __wb_room_or_null(size_t count) {
     return count > ((size_t)1 << 40) / sizeof(T) ? nullptr : (T*)__wb_alloc_from((int64_t)(count * sizeof(T)), 0);
 }
@@ -1495,7 +1495,7 @@ template <typename T> inline void __wb_own_delete_array(T* memory) {
     if constexpr (__wb_has_sized_delete_array(*(T*)nullptr)) T::operator delete[]((void*)start, count * sizeof(T) + before);
     else T::operator delete[]((void*)start);
 }
-// Memory that is the library's, of however many objects.
+// Memory of the library, for any number of objects.
 template <typename T> inline void __wb_end(T* memory) {
     if constexpr (!(std::is_arithmetic_v<T> || std::is_pointer_v<T>)) {
         int64_t count = __wb_block_size((const void*)memory) / (int64_t)sizeof(T);
@@ -1518,7 +1518,7 @@ template <typename T> inline void __wb_delete(T* memory) {
         __wb_end(memory);
     }
 }
-// By their names, for all classes.
+// The operators by their names, for all classes.
 inline void* operator new(unsigned long bytes) { return (void*)__wb_room<char>(bytes); }
 inline void* operator new[](unsigned long bytes) { return (void*)__wb_room<char>(bytes); }
 inline void operator delete(void* memory) { __wb_free((const void*)memory); }

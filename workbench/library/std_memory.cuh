@@ -10,13 +10,13 @@ template <typename T> struct default_delete {
 template <typename T> struct default_delete<T[]> {
     void operator()(T* held) const { __wb_delete_array(held); }
 };
-// Whether a pointer to a `U` is one to a `T`.
+// True if a pointer to a `U` converts to a pointer to a `T`.
 template <typename U, typename T> struct __wb_points {
     using From = remove_extent_t<U>;
     using To = remove_extent_t<T>;
     static constexpr bool value = is_array_v<U> == is_array_v<T> && __wb_is_made_of(*(To**)nullptr, *(From**)nullptr);
 };
-// What owns an object, alone: it moves, and is not copied.
+// The single owner of an object: it moves, and is not copied.
 template <typename T, typename D = default_delete<T>> class unique_ptr {
 public:
     using element_type = remove_extent_t<T>;
@@ -98,7 +98,7 @@ template <typename T, typename D> bool operator!=(const unique_ptr<T, D>& a, nul
 template <typename T, typename D> bool operator==(nullptr_t, const unique_ptr<T, D>& b) { return b.get() == nullptr; }
 template <typename T, typename D> bool operator!=(nullptr_t, const unique_ptr<T, D>& b) { return b.get() != nullptr; }
 
-// How many own it: the object goes with the last `shared_ptr`, this with the last `weak_ptr`; all owners together count as one of those.
+// The counts of owners: the object is destroyed with the last `shared_ptr`, this with the last `weak_ptr`; all owners together count as one of those.
 struct __wb_owners {
     long shared = 1, weak = 1;
     void (*end)(__wb_owners*, bool);
@@ -112,7 +112,7 @@ struct __wb_owners {
         if (--weak == 0) end(this, true);
     }
 };
-// What ends an object as its deleter says. Where nobody is left who might ask, it goes itself.
+// The owners' record with a deleter, which destroys the object. It is freed when no `weak_ptr` is left.
 template <typename P, typename D> struct __wb_owned : __wb_owners {
     P held;
     D deleter;
@@ -131,7 +131,7 @@ template <typename P, typename D> struct __wb_owned : __wb_owners {
 
 template <typename T> class weak_ptr;
 template <typename T> class shared_ptr;
-// A class that gives out owners of its objects.
+// A base of classes that hand out owners of their objects.
 template <typename T> class enable_shared_from_this {
     weak_ptr<T> __wb_self;
 
@@ -171,7 +171,7 @@ public:
         if (held != nullptr) __wb_shared_from_this<remove_cv_t<U>>::note((remove_cv_t<U>*)held, owners_);
     }
     template <typename D> shared_ptr(nullptr_t, D deleter) : owners_(__wb_owned<element_type*, D>::make(nullptr, deleter)) {}
-    // What it points at may be a part of what it owns.
+    // The pointer may point to a part of the owned object.
     template <typename U> shared_ptr(const shared_ptr<U>& other, element_type* held) : held_(held), owners_(other.__wb_count()) { join(); }
     shared_ptr(const shared_ptr& other) : held_(other.held_), owners_(other.owners_) { join(); }
     shared_ptr(shared_ptr&& other) { swap(other); }
@@ -266,7 +266,7 @@ public:
     }
 };
 
-// Memory beside the owners' is not the class's own.
+// The object of `make_shared` lies in the library's memory, not in the class's own.
 template <typename T> struct __wb_shared_end {
     void operator()(T* held) const { __wb_end(held); }
 };

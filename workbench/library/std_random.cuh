@@ -1,4 +1,4 @@
-// Random numbers, for host code: engines as the standard has them, distributions that draw and round as libstdc++'s do.
+// Random numbers, for host code: the standard's engines, and distributions that draw and round as libstdc++'s do.
 namespace std {
 
 inline void __wb_no_draw(const char* what) {
@@ -142,7 +142,7 @@ using minstd_rand0 = linear_congruential_engine<unsigned long, 16807, 0, 2147483
 using minstd_rand = linear_congruential_engine<unsigned long, 48271, 0, 2147483647>;
 using default_random_engine = minstd_rand0;
 
-// What nobody foresees: the time, where memory is, and how often it was asked.
+// Numbers that cannot be predicted: from the time, an address in memory, and the number of calls.
 inline unsigned long __wb_unforeseen = 0;
 class random_device {
 public:
@@ -164,7 +164,7 @@ public:
     }
 };
 
-// A number of [0, 1) of so many random bits ([rand.util.canonical]).
+// A number in [0, 1) with so many random bits ([rand.util.canonical]).
 template <typename T, size_t Bits, typename G> T generate_canonical(G& g) {
     constexpr size_t wanted = Bits < (size_t)numeric_limits<T>::digits ? Bits : (size_t)numeric_limits<T>::digits;
     constexpr unsigned long last = G::max() - G::min();
@@ -188,7 +188,7 @@ inline unsigned long __wb_high(unsigned long a, unsigned long b) {
     unsigned long middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xfffffffful);
     return ah * bh + (middle >> 32) + (other >> 32);
 }
-// Up to `most`, each as likely; where the generator has 32 or 64 bits by Lemire's multiplication, else by division.
+// A number up to `most`, all equally likely: by Lemire's multiplication if the generator has 32 or 64 bits, else by division.
 template <typename G> unsigned long __wb_up_to(G& g, unsigned long most) {
     constexpr unsigned long range = G::max() - G::min();
     if (range == most) return g() - G::min();
@@ -219,7 +219,7 @@ template <typename G> unsigned long __wb_up_to(G& g, unsigned long most) {
     }
 }
 
-// What every distribution has, of its parameters.
+// Members of every distribution, from its parameters.
 #define __WB_DISTRIBUTION(name, result) \
     using result_type = result; \
     name() {} \
@@ -311,7 +311,7 @@ public:
 private:
     param_type param_;
 };
-// Marsaglia's polar method gives two numbers: the second is kept.
+// Marsaglia's polar method gives two numbers; the second is kept.
 template <typename T = double> class normal_distribution {
 public:
     __WB_PARAMETERS_2(normal_distribution, T, mean, stddev, 0, 1)
@@ -367,7 +367,7 @@ public:
 private:
     T m_, s_;
 };
-// So many indices, each as likely as its weight says.
+// Indices, each as likely as its weight says.
 template <typename T = int> class discrete_distribution {
     vector<double> share_, until_;
 
@@ -415,7 +415,7 @@ template <typename I, typename N, typename F> I generate_n(I first, N n, F f) {
     for (; n > 0; --n, ++first) *first = f();
     return first;
 }
-// Two places are drawn at once where the generator has range for both, as libstdc++ does.
+// Two places are drawn at once if the generator's range allows it, as in libstdc++.
 template <typename I, typename G> void shuffle(I first, I last, G&& g) {
     using Engine = remove_reference_t<G>;
     unsigned long n = last - first, range = Engine::max() - Engine::min();

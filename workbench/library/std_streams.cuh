@@ -1,7 +1,7 @@
-// Streams, for host code: texts that values are written to and read from, and what is printed.
+// Streams, for host code: texts that values are written to and read from, and the call's output.
 namespace std {
 
-// How values are written.
+// Formatting of values.
 class ios_base {
 public:
     using fmtflags = unsigned;
@@ -51,7 +51,7 @@ public:
 };
 using ios = ios_base;
 
-// Flags that a manipulator clears and sets; those that take a value.
+// Flags that a manipulator clears and sets, and manipulators with a value.
 struct __wb_flags {
     unsigned clear, set;
     ios_base& operator()(ios_base& s) const {
@@ -102,7 +102,7 @@ inline constexpr __wb_endl endl{};
 inline constexpr __wb_flush flush{};
 inline constexpr __wb_ws ws{};
 
-// Written to and read from a text; what has none is printed, where kernels print.
+// A stream writes to and reads from a text; one without a text prints, as kernels do.
 class ostream : public ios_base {
 protected:
     string* text_ = nullptr;
@@ -202,7 +202,7 @@ public:
             __wb_show((long long)value);
         } else if constexpr (is_integral_v<U>) {
             bool negative = is_signed_v<U> && value < (U)0;
-            // Other bases show a negative number's own bits.
+            // Hexadecimal and octal show a negative number's own bits.
             if (negative && !(flags_ & (hex | oct))) integer(0ul - (unsigned long)value, true, true);
             else integer((unsigned long)(make_unsigned_t<U>)value, false, is_signed_v<U>);
         } else if constexpr (is_floating_point_v<U>) {
@@ -234,7 +234,7 @@ public:
         else fill_ = (char)set.n;
     }
 
-    // What is read. Of a number as much is taken as may be one.
+    // Reading. The longest text that may be a number is taken.
     int peek() {
         if (!good()) return -1;
         if (text_ != nullptr && at_ < text_->size()) return (unsigned char)(*text_)[at_];
@@ -278,7 +278,7 @@ public:
         at_ = to;
         return *this;
     }
-    // Whether there is something behind what is skipped.
+    // Skips blanks; true if anything follows.
     bool __wb_begin() {
         if (good() && (flags_ & skipws))
             while (isspace(peek())) ++at_;
@@ -360,7 +360,7 @@ public:
         }
     }
 };
-// Not members, so that a text's own operators are chosen before them.
+// The operators are no members, so that a text's own ones are preferred.
 template <typename T> ostream& operator<<(ostream& s, const T& value) {
     s.__wb_show(value);
     return s;
@@ -410,7 +410,7 @@ inline ostream& getline(ostream& s, string& line, char end = '\n') {
     return s;
 }
 
-// Writes what it is given, each with a text after it.
+// Writes each value, with a text after it.
 template <typename T, typename C = char> class ostream_iterator {
     ostream* to_;
     const char* after_;

@@ -1,4 +1,4 @@
-// Host code with tensors: what extensions use of `<torch/extension.h>`, `<ATen/ATen.h>`, `<pybind11/pybind11.h>`.
+// Host code with tensors: the parts of `<torch/extension.h>`, `<ATen/ATen.h>` and `<pybind11/pybind11.h>` that extensions use.
 namespace __wb {
 template <typename T, size_t N> struct Accessor;
 struct Index;
@@ -8,7 +8,7 @@ template <typename D> class Tcm;
 template <typename D> struct Coherence;
 }
 
-// Operations by torch's names, each a member of a tensor and a function: the result, the name, what it takes after the tensor.
+// Operations by torch's names, each a member of a tensor and a function: the result, the name, the parameters after the tensor.
 #define __WB_LIST(...) __VA_ARGS__
 #define __WB_UNARIES(X) \
     X(abs) X(neg) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sqrt) X(rsqrt) X(sin) X(cos) X(tan) X(asin) X(acos) \
@@ -146,7 +146,7 @@ __WB_SCALAR_TYPE(unsigned long, UInt64)
 __WB_SCALAR_TYPE(unsigned long long, UInt64)
 #undef __WB_SCALAR_TYPE
 
-// What `x.dtype()` gives: printed, it is the C++ type.
+// The result of `x.dtype()`: printed, it is the C++ type.
 struct TypeMeta {
     ScalarType type;
     operator ScalarType() const { return type; }
@@ -199,7 +199,7 @@ struct Device {
     bool operator!=(const Device& other) const { return !(*this == other); }
 };
 
-// Extents and the like: somebody else's numbers.
+// Extents and other numbers that it does not own.
 template <typename T> class ArrayRef {
     const T* data_ = nullptr;
     size_t size_ = 0;
@@ -236,7 +236,7 @@ using IntArrayRef = ArrayRef<int64_t>;
 using SymInt = int64_t;
 using SymIntArrayRef = IntArrayRef;
 
-// Where a text has them they are complete.
+// The part for 16-bit floats completes them.
 struct Half;
 struct BFloat16;
 
@@ -335,7 +335,7 @@ using c10::DispatchKey;
 using c10::SymInt;
 using c10::SymIntArrayRef;
 
-// What `x.type()` gives.
+// The result of `x.type()`.
 struct TypeProperties {
     ScalarType type;
     bool cuda;
@@ -455,7 +455,7 @@ public:
         return __wb::Accessor<T, N>::template packed<P, I>(*this);
     }
 
-    // Neuron's.
+    // The accessors of Neuron.
     template <typename T> auto read_stream_accessor() const { return __wb::ReadStream<T>(*this); }
     template <typename T> auto write_stream_accessor() const { return __wb::WriteStream<T>(*this); }
     template <typename D = void> auto tcm_accessor() const { return __wb::Tcm<D>(*this); }
@@ -464,7 +464,7 @@ public:
         __wb::host_op<bool>(__wb_host_op("set_coherence"), *this, (int64_t)policy);
     }
 
-    // With the channels, which are dimension 1, last, and back.
+    // The tensor with its channels (dimension 1) last, and back.
     Tensor __wb_channels_last(MemoryFormat format) const {
         int64_t wanted = format == MemoryFormat::ChannelsLast ? 4 : 5;
         if (dim() != wanted) {
@@ -478,10 +478,10 @@ public:
     Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
         if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
             if (is_contiguous(format)) return *this;
-            // Not by this function itself: programs that may recurse get good code at once, which takes longer.
+            // The function does not call itself: programs that may recurse get good code at once, which takes longer.
             return __wb::op<Tensor>("contiguous", __wb_channels_last(format)).movedim(dim() - 1, 1);
         }
-        // The very tensor where there is nothing to do, as torch has it: an accessor of the result outlives it then.
+        // A contiguous tensor is returned itself, as in torch: so an accessor of the result outlives it.
         return is_contiguous() ? *this : __wb::op<Tensor>("contiguous", *this);
     }
     Tensor clone() const { return __wb::op<Tensor>("clone", *this); }
@@ -525,7 +525,7 @@ public:
     Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
     Tensor select(int64_t dim, int64_t index) const { return __wb::op<Tensor>("select", *this, dim, index); }
     Tensor operator[](int64_t index) const { return select(0, index); }
-    // In-place operations are const: what they change is not the handle.
+    // In-place operations are const: they change the elements, not the handle.
     template <typename... A> Tensor& __wb_in_place(const char* name, const A&... args) const {
         __wb::op<Tensor>(name, *this, args...);
         return *(Tensor*)this;
@@ -625,7 +625,7 @@ public:
         return __wb_in_place("index_put_", ArrayRef<__wb::Index>(indices), value, accumulate);
     }
     bool is_nonzero() const { return __wb::op<bool>("is_nonzero", *this); }
-    // What `torch_composites.cuh` makes of others.
+    // Operations that `torch_composites.cuh` makes of others.
 #define __WB_MORE(R, name, params, ...) \
     R name params const { return at::name(*this, __VA_ARGS__); }
 #define __WB_MORE_BARE(name) \
@@ -720,7 +720,7 @@ public:
     bool is_meta() const { return false; }
     bool is_leaf() const { return true; }
     bool is_non_overlapping_and_dense() const {
-        // Each dimension of more than one element in turn begins where those before it end, in some order.
+        // The dimensions of more than one element, in some order, each begin where those before end.
         int64_t reached = 1, left = 0;
         for (int64_t i = 0; i < dim(); ++i) left += size(i) > 1;
         while (left > 0) {
@@ -780,7 +780,7 @@ public:
         return __wb::op<Tensor>(#name, *this, std::optional<int64_t>(), false, std::optional<int64_t>(), unbiased); \
     } \
     Tensor name() const { return name(true); } \
-    /* A number is a dimension, and not whether to divide by one less. */ \
+    /* A number is a dimension, not the flag to divide by one less. */ \
     Tensor name(int dim) const { return name(IntArrayRef((int64_t)dim)); } \
     Tensor name(IntArrayRef dim, bool unbiased, bool keepdim = false) const { \
         return __wb::op<Tensor>(#name, *this, dim, keepdim, std::optional<int64_t>(), unbiased); \
@@ -832,7 +832,7 @@ struct Slice {
 }
 
 namespace __wb {
-// One subscript of `x.index({..})`.
+// A subscript of `x.index({..})`.
 struct Index {
     int64_t kind;
     int64_t number = 0;
@@ -879,12 +879,12 @@ inline Tensor cdist(const Tensor& a, const Tensor& b, double p = 2) {
     }
     return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
 }
-// The type of what operands have in common.
+// The common type of operands.
 inline ScalarType result_type(const Tensor& a, const Tensor& b) { return __wb::op<ScalarType>("result_type", a, b); }
 inline ScalarType result_type(const Tensor& a, const Scalar& b) { return __wb::op<ScalarType>("result_type", a, b); }
 inline ScalarType result_type(const Scalar& a, const Tensor& b) { return __wb::op<ScalarType>("result_type", a, b); }
 inline ScalarType result_type(const Scalar& a, const Scalar& b) { return __wb::op<ScalarType>("result_type", a, b); }
-// Floats do not go into integers, nor numbers into truth values.
+// Floats do not convert to integers, nor numbers to truth values.
 inline void __wb_goes_into(ScalarType made, ScalarType target) {
     auto rank = [](ScalarType t) { return c10::isFloatingType(t) ? 2 : t == ScalarType::Bool ? 0 : 1; };
     if (rank(made) > rank(target)) __wb::fail(0, "", "result type ", c10::toString(made), " can't be cast to the desired output type ", c10::toString(target));
@@ -892,7 +892,7 @@ inline void __wb_goes_into(ScalarType made, ScalarType target) {
 inline Tensor binary_cross_entropy_with_logits(
     const Tensor& input, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
     const std::optional<Tensor>& pos_weight = std::nullopt, int64_t reduction = 1) {
-    // (1 - y) x - w log(sigmoid(x)), w = 1 + (p - 1) y; of the target's type, as torch's.
+    // The formula is (1 - y) x - w log(sigmoid(x)), w = 1 + (p - 1) y; of the target's type, as in torch.
     Tensor logs = at::log_sigmoid(input);
     if (pos_weight.has_value() && pos_weight->defined()) logs = logs * ((*pos_weight - 1) * target + 1);
     Tensor loss = 1 - target;
@@ -999,7 +999,7 @@ inline void set_num_threads(int) {}
 namespace Reduction {
 enum Reduction { None = 0, Mean = 1, Sum = 2, END = 3 };
 }
-// What gradients are recorded of (`torch_autograd.cuh`), as long as one of these is there.
+// Guards, which set what gradients are recorded of (`torch_autograd.cuh`) as long as they live.
 #define __WB_GUARD(name, what, ...) \
     struct name { \
         bool before; \
@@ -1018,7 +1018,7 @@ __WB_GUARD(AutoNonVariableTypeMode, "below_autograd", bool = true)
 #define __WB_SWAPPED(sign, name, swapped) \
     __WB_OPERATOR(sign, name) \
     inline Tensor operator sign(const Scalar& a, const Tensor& b) { return __wb::op<Tensor>(#swapped, b, a); }
-// A number on the left is put into a tensor of the other's type first, as ATen's operators do.
+// A number on the left is put into a tensor of the other's type first, as in ATen's operators.
 #define __WB_FILLED(sign, name) \
     __WB_OPERATOR(sign, name) \
     inline Tensor operator sign(const Scalar& a, const Tensor& b) { \
@@ -1328,7 +1328,7 @@ struct InferenceMode {
 
 namespace __wb {
 
-// How a value goes to the run time and comes from it.
+// The passing of a value to the run time and back.
 template <typename T> struct Value;
 #define __WB_NUMBER(type, kind) \
     template <> struct Value<type> { \
@@ -1405,7 +1405,7 @@ template <typename T> struct Value<c10::ArrayRef<T>> {
             __wb_push_list(value.size());
         }
     }
-    // Its numbers are the call's.
+    // The numbers belong to the call.
     static c10::ArrayRef<T> get() {
         int64_t n = __wb_pop_list();
         T* all = (T*)__wb_alloc(n * sizeof(T));
@@ -1442,7 +1442,7 @@ template <> struct Value<c10::Scalar> {
         return c10::Scalar(__wb_pop_float());
     }
 };
-// A character is a text of one.
+// A character is a text of length one.
 template <> struct Value<char> {
     static void put(char value) { __wb_push_text(&value, 1); }
     static char get() {
@@ -1495,7 +1495,7 @@ template <typename T> struct Value<std::vector<T>> {
         return made;
     }
 };
-// A list that is taken as a tuple has as many elements.
+// A list that becomes a tuple has the tuple's number of elements.
 inline void must_be(int64_t n, int64_t wanted) {
     if (n == wanted) return;
     __wb_push_c_string("a list of ");
@@ -1579,7 +1579,7 @@ template <typename T, size_t N> struct Value<std::array<T, N>> {
     }
 };
 
-// The end of a call: what `TORCH_CHECK` and its like do.
+// The end of a call by `TORCH_CHECK` and its like.
 template <typename... A> inline void fail(int64_t kind, const char* condition, A... args) {
     if constexpr (sizeof...(A) == 0) {
         __wb_push_c_string("Expected ");
@@ -1642,13 +1642,13 @@ template <typename A> struct Held {
     std::remove_cv_t<std::remove_reference_t<A>> value;
     Held(int64_t i) : value((__wb_argument(i), Value<std::remove_cv_t<std::remove_reference_t<A>>>::get())) {}
 };
-// Which of pybind11's objects a parameter is: 1 the arguments left, 2 those with names, 4 any other.
+// The kind of pybind11 object that a parameter is: 1 for the arguments left, 2 for those with names, 4 for any other.
 template <typename T> struct Objects {
     static constexpr int64_t value = 0;
 };
 template <typename F> struct Entry;
 template <typename R, typename... A> struct Entry<R (*)(A...)> {
-    // How many there are, and which kinds of objects are among them (`Objects::of_word`).
+    // The number of parameters, and the kinds of objects among them (`Objects::of_word`).
     static constexpr int64_t arity = sizeof...(A) | (Objects<std::remove_cv_t<std::remove_reference_t<A>>>::value | ... | 0) << 32;
     static R run(R (*f)(A...), Held<A>... held) { return f(static_cast<A>(held.value)...); }
     template <size_t... I> static void with(R (*f)(A...), std::index_sequence<I...>) {
@@ -1697,7 +1697,7 @@ struct arg {
 };
 struct none {};
 
-// Of overloads the one that takes these.
+// The overload that takes these parameters.
 template <typename... Args> struct __wb_overload {
     template <typename R> auto operator()(R (*function)(Args...)) const { return function; }
 };
@@ -1735,7 +1735,7 @@ __WB_ERROR(attribute_error, 11)
 __WB_ERROR(stop_iteration, 12)
 __WB_ERROR(import_error, 15)
 __WB_ERROR(cast_error, 0)
-// What Python raised; made of nothing, what its C interface has set is raised where that is made.
+// An exception that Python raised; made without a text, it raises the error that the C interface has set.
 struct error_already_set : std::runtime_error {
     static constexpr int __wb_kind = 0;
     error_already_set() : std::runtime_error("Internal error: pybind11::error_already_set called while Python error indicator not set.") {
@@ -1811,7 +1811,7 @@ template <typename T> inline __wb_range<T> irange(T end) { return __wb_range<T>{
 template <typename T, typename U> inline __wb_range<U> irange(T begin, U end) {
     return __wb_range<U>{(U)begin, end < (U)begin ? (U)begin : end};
 }
-// A dimension counted from the end as one counted from the start.
+// A dimension that may be counted from the end, as one counted from the start.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true) {
     if (rank <= 0) {
         if (!wrap_scalar) __wb::fail(3, "", "Dimension specified as ", dim, " but tensor has no dimensions");

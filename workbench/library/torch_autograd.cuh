@@ -1,8 +1,8 @@
-// `torch/csrc/autograd/custom_function.h`: functions with a backward. Where a call's gradient is recorded (`host/call/recording.rs`), `apply`
-// leaves there the context, `backward`, and which tensors came and went; the run time calls `backward` later, in the memory of the same call.
+// `torch/csrc/autograd/custom_function.h`: functions with a backward. If a call's gradient is recorded (`host/call/recording.rs`), `apply`
+// records the context, `backward`, and the tensors in and out; the run time calls `backward` later, in the memory of the same call.
 namespace c10 {
 
-// Whether operations are recorded.
+// The mode in which operations are recorded.
 struct GradMode {
     static bool is_enabled() { return __wb::host_op<bool>(__wb_host_op("grad_mode")); }
     static void set_enabled(bool enabled) { __wb::host_op<bool>(__wb_host_op("set_grad_mode"), enabled); }
@@ -29,7 +29,7 @@ using tensor_list = std::vector<at::Tensor>;
 using c10::GradMode;
 using c10::AutoGradMode;
 
-// What forward leaves for backward.
+// The data that forward leaves for backward.
 struct AutogradContext {
     std::unordered_map<std::string, c10::IValue> saved_data;
 
@@ -39,7 +39,7 @@ struct AutogradContext {
     void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
     void mark_non_differentiable(const variable_list& outputs) { fixed_ = outputs; }
     void set_materialize_grads(bool value) { materialize_ = value; }
-    // Of the tensors among the arguments, in order. Who calls backward himself wants what it gives.
+    // The need for a gradient of the tensors among the arguments, in order. A direct call of backward needs all of them.
     bool needs_input_grad(size_t i) const { return i >= needs_.size() || needs_[i]; }
 
     void __wb_needs(std::vector<bool> needs) { needs_ = needs; }
@@ -58,7 +58,7 @@ private:
     std::vector<bool> needs_;
 };
 
-// An argument of `apply`: its tensors, or `false` where it is none; how many.
+// The tensors in an argument of `apply`, or `false` if it is none; gives their number.
 inline int64_t __wb_note(const at::Tensor& value) {
     __wb::Value<at::Tensor>::put(value);
     return 1;

@@ -1,4 +1,4 @@
-// Operations of torch's that are made of others. Formulas: the documentation of `torch`.
+// Operations of torch that are made of others. Formulas: the documentation of `torch`.
 namespace at {
 
 inline void __wb_wants(bool is_so, const char* what) {
@@ -19,14 +19,14 @@ inline Tensor __wb_widened(const Tensor& x) {
 inline double __wb_largest(ScalarType type) {
     return type == c10::kDouble ? 1.7976931348623157e308 : type == c10::kHalf ? 65504.0 : type == c10::kBFloat16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
 }
-// A number in the type that is computed in.
+// A number, rounded to the compute type.
 inline double __wb_factor(const Scalar& number, const Tensor& x) {
     double value = number.toDouble();
     if (x.scalar_type() == c10::kDouble) return value;
     if (std::isfinite(value) && std::fabs(value) > __wb_largest(c10::kFloat)) __wb::fail(0, "", "value cannot be converted to type float without overflow");
     return (float)value;
 }
-// Floats stay what they are, and integers are `float`.
+// The type itself for floats, `float` for integers.
 inline ScalarType __wb_float_type(ScalarType type) { return c10::isFloatingType(type) ? type : c10::kFloat; }
 inline std::vector<Tensor> broadcast_tensors(TensorList tensors) {
     std::vector<int64_t> shape;
@@ -37,7 +37,7 @@ inline std::vector<Tensor> broadcast_tensors(TensorList tensors) {
             if (extent == 1) extent = t.size(-i);
         }
     }
-    // Those that do not fit are told of by `expand`.
+    // Shapes that do not fit are reported by `expand`.
     std::vector<Tensor> made;
     for (const Tensor& t : tensors) made.push_back(t.expand(shape));
     return made;
@@ -46,7 +46,7 @@ inline Tensor __wb_first(const Tensor& x, int64_t dim, int64_t n, bool keepdim) 
     return keepdim ? x.narrow(dim, n, 1) : x.select(dim, n);
 }
 
-// The n-th smallest along a dimension; where there is a NaN, the first of those if `nan` says so.
+// The k-th smallest along a dimension; `median` gives the first NaN, if there is one.
 inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false) {
     dim = at::maybe_wrap_dim(dim, self.dim());
     __wb_needs_numbers("kthvalue_cpu", self);
@@ -75,11 +75,11 @@ inline Tensor median(const Tensor& self) {
     if (self.numel() == 0) return self.is_floating_point() ? self.new_full({}, NAN) : self.new_full({}, c10::elementSize(self.scalar_type()) == 8 ? INT64_MIN : INT32_MIN);
     Tensor value = std::get<0>(at::median(self.detach().flatten(), 0));
     if (!self.requires_grad()) return value;
-    // All that are equal share the gradient.
+    // Equal elements share the gradient.
     return self.masked_select(at::where(value.isnan(), self.isnan(), self == value)).max();
 }
-// The smallest of those that there are most of, and where the last of them is: in order, equal ones are a run, whose last element's place
-// in it counts them.
+// The most frequent value, the smallest of several, and the place of its last element:
+// sorted, equal elements are a run, and the last one's place in it counts them.
 inline std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, bool keepdim = false) {
     dim = at::maybe_wrap_dim(dim, self.dim());
     if (self.dim() == 0) return std::tuple<Tensor, Tensor>(self.clone(), at::zeros_like(self, c10::kLong));
@@ -96,7 +96,7 @@ inline std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, boo
     Tensor value = values.gather(dim, last), place = std::get<1>(all).gather(dim, last);
     return keepdim ? std::tuple<Tensor, Tensor>(value, place) : std::tuple<Tensor, Tensor>(value.squeeze(dim), place.squeeze(dim));
 }
-// Of 16-bit floats computed in `float`; where no epsilon is given it is the input type's own.
+// The norm of 16-bit floats is computed in `float`; without an epsilon it is the input type's own.
 inline Tensor rms_norm(const Tensor& input, IntArrayRef shape, const std::optional<Tensor>& weight = std::nullopt,
                        std::optional<double> eps = std::nullopt) {
     bool fits = shape.size() > 0 && input.dim() >= (int64_t)shape.size();
@@ -114,7 +114,7 @@ inline Tensor rms_norm(const Tensor& input, IntArrayRef shape, const std::option
 }
 inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim = false) {
     if (self.dim() == 0 || !self.is_floating_point() || self.size(dim) == 0) return at::median(self, dim, keepdim);
-    // NaNs are sorted past all numbers.
+    // NaNs are sorted after all numbers.
     auto all = self.sort(dim);
     Tensor count = self.isnan().logical_not().sum(dim, true);
     Tensor place = ((count - 1).clamp_min(0)).div(2, "floor").to(c10::kLong);
@@ -159,7 +159,7 @@ inline std::tuple<Tensor, Tensor> aminmax(const Tensor& self, int64_t dim, bool 
 inline std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim) { return __wb::op<std::tuple<Tensor, Tensor>>("cummax", self, dim); }
 inline std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) { return __wb::op<std::tuple<Tensor, Tensor>>("cummin", self, dim); }
 
-// Where values belong among sorted ones.
+// Places of values in a sorted order.
 inline Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool out_int32 = false, bool right = false,
                            std::optional<std::string> side = std::nullopt, const std::optional<Tensor>& sorter = std::nullopt) {
     if (side.has_value()) {
@@ -188,7 +188,7 @@ inline Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_i
 inline Tensor isin(const Tensor& elements, const Tensor& test, bool = false, bool invert = false) {
     if (elements.scalar_type() == c10::kBool || test.scalar_type() == c10::kBool) __wb::fail(4, "", "Unsupported input type encountered for isin(): Bool");
     ScalarType type = at::result_type(elements, test);
-    // NaN is equal to nothing, and not in order.
+    // NaN equals nothing, and has no place in the order.
     Tensor all = test.to(type).flatten(), wanted = elements.to(type);
     Tensor known = std::get<0>((c10::isFloatingType(type) ? all.masked_select(all == all) : all).sort(0));
     if (known.numel() == 0) return at::full(elements.sizes(), invert, c10::kBool);
@@ -214,7 +214,7 @@ inline Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 
     return at::bincount(place, std::nullopt, bins).to(self.scalar_type());
 }
 
-// Numbers
+// Numbers.
 inline Tensor nansum(const Tensor& self) { return at::where(self.isnan(), self.new_zeros({}), self).sum(); }
 inline Tensor nansum(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
     return at::where(self.isnan(), self.new_zeros({}), self).sum(dim, keepdim);
@@ -242,7 +242,7 @@ inline Tensor logit(const Tensor& self, std::optional<double> eps = std::nullopt
     if (eps.has_value() && !(*eps < 0)) x = at::where(x < low, low, at::where(x > high, high, x));
     Tensor made = (x / (1 - x)).log();
     if (!x.requires_grad()) return made;
-    // Of the same value, with a gradient at 0 and 1 as well.
+    // The other formula has the same value, with a gradient at 0 and 1 as well.
     Tensor other = x.log() - (1 - x).log();
     NoGradGuard guard;
     other.copy_(made);
@@ -251,7 +251,7 @@ inline Tensor logit(const Tensor& self, std::optional<double> eps = std::nullopt
 inline Tensor xlogy(const Tensor& self, const Tensor& other) {
     ScalarType type = __wb_float_type(at::result_type(self, other));
     Tensor a = self.to(type), b = other.to(type);
-    // The logarithm that is not taken has no gradient either.
+    // The logarithm that is not used has no gradient either.
     if (a.requires_grad()) b = at::where((a == 0).logical_and((b <= 0).logical_or(b == INFINITY)), at::ones_like(b), b);
     Tensor made = a * b.log();
     if (a.requires_grad()) return made;
@@ -296,7 +296,7 @@ inline Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-
     Tensor close = self == other;
     if (equal_nan && self.is_floating_point()) close = close.logical_or(self.isnan().logical_and(other.isnan()));
     if (rtol == 0 && atol == 0) return close;
-    // Integers are as far apart as they are in `float`.
+    // Integers are compared by their distance in `float`.
     Tensor a = self.scalar_type() == c10::kBool ? self.to(c10::kFloat) : self, b = self.is_floating_point() ? other : other.to(c10::kFloat);
     Tensor near = (a - b).abs();
     return close.logical_or(near.isfinite().logical_and(near <= (b * rtol).abs() + atol));
@@ -317,7 +317,7 @@ inline Tensor diff(const Tensor& self, int64_t n = 1, int64_t dim = -1, const st
     return x;
 }
 
-// Products
+// Products.
 inline Tensor ger(const Tensor& self, const Tensor& other) { return self.outer(other); }
 inline Tensor vdot(const Tensor& self, const Tensor& other) { return self.dot(other); }
 inline void __wb_needs_factors(const Tensor& x, const Scalar& beta, const Scalar& alpha) {
@@ -349,7 +349,7 @@ inline Tensor kron(const Tensor& self, const Tensor& other) {
     while (b.dim() < a.dim()) b = b.unsqueeze(0);
     std::vector<int64_t> made;
     for (int64_t i = 0, n = a.dim(); i < n; ++i) made.push_back(a.size(i) * b.size(i));
-    // Extents in turn: of one, of the other.
+    // Extents of one and of the other alternate.
     for (int64_t i = a.dim(); i-- > 0;) {
         a = a.unsqueeze(i + 1);
         b = b.unsqueeze(i);
@@ -387,7 +387,7 @@ inline Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dim
     return self.permute(left).reshape({rows, inner}).mm(other.permute(right).reshape({inner, cols})).reshape(shape);
 }
 
-// Shapes
+// Shapes.
 inline Tensor argwhere(const Tensor& self) { return self.nonzero(); }
 inline Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim = std::nullopt) {
     if (!dim.has_value()) return self.flatten().gather(0, indices.flatten());
@@ -552,7 +552,7 @@ inline Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, do
     return at::full({}, base, c10::kDouble).pow(at::linspace(start, end, steps, c10::kDouble)).to(options.dtype_opt().value_or(c10::kFloat));
 }
 
-// Random numbers
+// Random numbers.
 inline Tensor randperm(int64_t n, const TensorOptions& options = TensorOptions(c10::kLong)) {
     __wb_wants(n >= 0, "n must be non-negative");
     return at::rand({n}, c10::kDouble).argsort(0).to(options.dtype_opt().value_or(c10::kLong));
@@ -578,7 +578,7 @@ inline Tensor multinomial(const Tensor& self, int64_t n, bool replacement = fals
     Tensor p = self.to(c10::kDouble);
     __wb_wants(!at::any((p < 0).logical_or(p.isfinite().logical_not())).item<bool>(), "probability tensor contains either `inf`, `nan` or element < 0");
     __wb_wants(!at::any(p.sum(-1) == 0).item<bool>(), "invalid multinomial distribution (sum of probabilities <= 0)");
-    // Of exponential waiting times the shortest come first.
+    // Exponential waiting times: the shortest come first.
     if (!replacement) return std::get<1>((at::rand(p.sizes(), c10::kDouble).neg().log1p().neg() / p).topk(n, -1, false));
     std::vector<int64_t> sizes = self.sizes().vec();
     sizes.back() = n;
@@ -586,7 +586,7 @@ inline Tensor multinomial(const Tensor& self, int64_t n, bool replacement = fals
     return at::searchsorted(sums, at_, false, true).clamp_max(self.size(-1) - 1);
 }
 
-// Gradients that extensions call
+// Gradients that extensions call.
 inline Tensor _softmax_backward_data(const Tensor& grad, const Tensor& output, int64_t dim, ScalarType dtype) {
     return ((grad - (grad * output).sum(dim, true)) * output).to(dtype);
 }

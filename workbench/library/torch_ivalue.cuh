@@ -1,7 +1,7 @@
 // `c10::IValue`, for functions of autograd and for operators with descriptors.
 namespace c10 {
 
-// A value whose type is known as it runs.
+// A value whose type is known at run time.
 class IValue {
     int kind_ = 0;
     double double_ = 0;
@@ -97,7 +97,7 @@ public:
         expect(5, "String");
         return text_;
     }
-    // What `toString()` gives points at a text.
+    // The text that the result of `toString()` points at.
     struct __wb_constant_string {
         std::string text;
         const std::string& string() const { return text; }

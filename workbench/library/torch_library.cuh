@@ -1,4 +1,4 @@
-// Operators of the dispatcher: what extensions use of `<torch/library.h>` and of the stable interface `<torch/csrc/stable/...>`.
+// Operators of the dispatcher: the parts of `<torch/library.h>` and of the stable interface `<torch/csrc/stable/...>` that extensions use.
 namespace __wb {
 
 // A type as schemas write it, in parts; the number of parts.
@@ -19,7 +19,7 @@ __WB_SCHEMA_TYPE(c10::Scalar, "Scalar")
 __WB_SCHEMA_TYPE(c10::ScalarType, "ScalarType")
 __WB_SCHEMA_TYPE(c10::Device, "Device")
 __WB_SCHEMA_TYPE(std::string, "str")
-// torch takes these neither; what it says of them, its run time's words.
+// Types that torch does not take either; the error is the run time's.
 __WB_SCHEMA_TYPE(int, "!int")
 __WB_SCHEMA_TYPE(float, "!float")
 __WB_SCHEMA_TYPE(short, "!short")
@@ -47,7 +47,7 @@ __WB_SCHEMA_LIST(std::vector<T>)
 __WB_SCHEMA_LIST(c10::ArrayRef<T>)
 #undef __WB_SCHEMA_LIST
 
-// A result, or several.
+// A single result.
 template <typename T> struct SchemaResult {
     static int64_t put() {
         __wb_push_c_string("(");
@@ -90,7 +90,7 @@ template <typename R, typename... A> struct Signature<R (*)(A...)> {
     }
 };
 
-// An implementation: pointers to its wrapper and to itself, how many arguments it takes, the parts of its schema.
+// An implementation: pointers to its wrapper and to itself, the number of its arguments, the parts of its schema.
 template <typename F> inline int64_t put_implementation(F f) {
     if constexpr (__wb_is_class(*(F*)nullptr)) {
         return put_implementation(+f);
@@ -113,7 +113,7 @@ enum class Tag : int {
 };
 }
 
-// torch's C interface, as far as stable extensions write it.
+// torch's C interface, as far as stable extensions use it.
 using AOTITorchError = int32_t;
 inline AOTITorchError aoti_torch_get_current_cuda_stream(int32_t, void** stream) {
     *stream = nullptr;
@@ -122,7 +122,7 @@ inline AOTITorchError aoti_torch_get_current_cuda_stream(int32_t, void** stream)
 
 namespace torch {
 
-// What `torch::dispatch(key, f)` gives.
+// The result of `torch::dispatch(key, f)`.
 template <typename F> struct CppFunction {
     F function;
     const char* key;
@@ -202,7 +202,7 @@ public:
     }
     Library& impl_abstract_pystub(const char* name, const char* context = "") { return set_python_module(name, context); }
 };
-// The registration of before `TORCH_LIBRARY`: names are qualified.
+// The registration before `TORCH_LIBRARY`: names are qualified.
 struct RegisterOperators {
     RegisterOperators() {}
     template <typename F> RegisterOperators(const char* schema, F f) { op(schema, f); }

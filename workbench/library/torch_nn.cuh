@@ -1,8 +1,8 @@
-// Layers and losses of torch's that extensions call, made of the operations on tensors that there are. Formulas: the documentation of
-// `torch.nn`.
+// Layers and losses of torch that extensions call, made of the existing
+// operations on tensors. Formulas: the documentation of `torch.nn`.
 namespace at {
 
-// A number a dimension, or one for all.
+// A number for each dimension, or one for all.
 inline int64_t __wb_at(IntArrayRef numbers, size_t i) { return numbers[numbers.size() == 1 ? 0 : i]; }
 inline Tensor __wb_reduced(const Tensor& loss, int64_t reduction) {
     return reduction == 0 ? loss : reduction == 1 ? loss.mean() : loss.sum();
@@ -13,7 +13,7 @@ inline void __wb_needs_rank(const char* name, const Tensor& x, int64_t least, in
     }
 }
 
-// The windows that move over the last `n` dimensions: those count the windows, `n` more at the end the elements of each.
+// The windows that move over the last `n` dimensions: those dimensions count the windows, `n` more at the end hold the elements of each.
 inline Tensor __wb_windows(Tensor x, int64_t n, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                            bool ceil_mode, double fill) {
     int64_t first = x.dim() - n;
@@ -22,11 +22,11 @@ inline Tensor __wb_windows(Tensor x, int64_t n, IntArrayRef kernel, IntArrayRef 
         int64_t k = __wb_at(kernel, i), p = __wb_at(padding, i), s = stride.empty() ? k : __wb_at(stride, i);
         int64_t span = (k - 1) * __wb_at(dilation, i) + 1, in = x.size(first + i), all = in + 2 * p;
         if (k <= 0 || s <= 0) __wb::fail(0, "", "pooling: kernel size and stride should be greater than zero");
-        // Of the kernel itself, dilated or not.
+        // The limit is half of the kernel itself, dilated or not.
         if (2 * p > k) __wb::fail(0, "", "pad should be at most half of the kernel's size, but got pad=", p, " and kernel_size=", k);
         if (all < span) __wb::fail(0, "", "pooling: the input's ", in, " elements and the padding hold no window of ", span);
         int64_t out = (all - span + (ceil_mode ? s - 1 : 0)) / s + 1;
-        // The last window has to begin inside of the input or of what is before it.
+        // The last window has to begin inside of the input or of the padding before it.
         if (ceil_mode && (out - 1) * s >= in + p) --out;
         int64_t more = (out - 1) * s + span - all;
         pad.push_back(p);
@@ -53,7 +53,7 @@ inline Tensor __wb_avg_pool(const char* name, const Tensor& x, int64_t n, IntArr
     Tensor wide = __wb_widened(x);
     Tensor sum = __wb_flat_windows(__wb_windows(wide, n, kernel, stride, padding, 1, ceil_mode, 0), n).sum(-1);
     if (divisor.has_value()) return (sum / *divisor).to(x.scalar_type());
-    // What counts: the input, and the padding round it where that is to; not what rounding up adds.
+    // The divisor counts the input, and the padding if `count_include_pad` says so; not the elements that rounding up adds.
     std::vector<int64_t> extents;
     for (int64_t i = 0; i < n; ++i) extents.push_back(x.size(x.dim() - n + i) + (count_include_pad ? 2 * __wb_at(padding, i) : 0));
     Tensor there = at::ones(extents, wide.options());
@@ -99,7 +99,7 @@ inline Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
     return __wb_adaptive(__wb_adaptive(self, -2, output_size[0]), -1, output_size[1]);
 }
 
-// Of a convolution that a transposed one undoes the extents: weights of [in, out / groups, ..], flipped.
+// A transposed convolution, which undoes the extents of a convolution: weights of [in, out / groups, ..], flipped.
 inline Tensor __wb_transposed(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, int64_t n, IntArrayRef stride,
                               IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
     for (int64_t i = 0; i < n; ++i) {
@@ -141,7 +141,7 @@ inline Tensor __wb_transposed(const Tensor& input, const Tensor& weight, const s
     }
 __WB_TRANSPOSED(1) __WB_TRANSPOSED(2)
 #undef __WB_TRANSPOSED
-// The sum of two-dimensional convolutions, one for each place of the kernel in depth.
+// The sum of two-dimensional convolutions, one for each depth of the kernel.
 inline Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt, IntArrayRef stride = 1,
                      IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
     bool batched = input.dim() == 5;
@@ -173,7 +173,7 @@ inline Tensor convolution(const Tensor& input, const Tensor& weight, const std::
     return at::conv3d(input, weight, bias, stride, padding, dilation, groups);
 }
 
-// (x - mean) / sqrt(var + eps), times and plus what there is; of the extents `shape`.
+// (x - mean) / sqrt(var + eps), times the weight and plus the bias, if any; these have the extents `shape`.
 inline Tensor __wb_normalised(const Tensor& x, const Tensor& mean, const Tensor& var, const std::optional<Tensor>& weight,
                               const std::optional<Tensor>& bias, double eps, IntArrayRef shape) {
     Tensor out = (x - mean.reshape(shape)) * (var + eps).rsqrt().reshape(shape);
@@ -304,7 +304,7 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
     }
     return at::dropout(scores.softmax(-1), dropout_p, dropout_p > 0).matmul(value);
 }
-// Output i is input floor(i in / out), or floor(i / scale) where a scale is given.
+// The output i is input floor(i in / out), or floor(i / scale) if a scale is given.
 inline Tensor __wb_nearest(const Tensor& x, int64_t dim, int64_t out, std::optional<double> scale) {
     Tensor places = at::arange(out, TensorOptions(c10::kLong));
     if (scale.has_value() && *scale > 0) places = (places.to(c10::kDouble) * (1 / *scale)).floor().clamp_max(x.size(dim) - 1).to(c10::kLong);
@@ -334,7 +334,7 @@ inline Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, b
     return __wb_linearly(rows, -1, output_size[1], align_corners, scales_w).to(self.scalar_type());
 }
 
-// Losses; of a class that counts nothing the loss is 0, and it counts in no mean.
+// Losses of classes; an ignored class has the loss 0, and is left out of the mean.
 inline Tensor __wb_nll(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {
     int64_t axis = self.dim() == 1 ? 0 : 1, classes = self.size(axis);
     Tensor counts = target != ignore_index, safe = at::where(counts, target, at::zeros_like(target));
@@ -401,7 +401,7 @@ inline ScalarType __wb_loss_type(const char* name, const Tensor& self, const Ten
     if (!c10::isFloatingType(type)) __wb::fail(4, "", "\"", name, "\" not implemented for '", c10::toString(type), "'");
     return type;
 }
-// Distances, of one 16-bit type in `float`; of the other one torch rounds each step.
+// Distances, for one 16-bit type in `float`; for the other one torch rounds each step.
 inline Tensor __wb_off(const Tensor& self, const Tensor& target, ScalarType type, ScalarType widened) {
     Tensor a = self.to(type), b = target.to(type);
     return type == widened ? (__wb_widened(a) - __wb_widened(b)).abs() : (a - b).abs();
@@ -428,7 +428,7 @@ inline Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, con
     return __wb_reduced(loss, reduction);
 }
 inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8) {
-    // Of the shape that both broadcast to, which a sum of both has.
+    // The shape that both broadcast to is that of their sum.
     std::vector<int64_t> common = (x1 + x2).sizes().vec();
     Tensor left = x1.expand(common), right = x2.expand(common);
     Tensor a = left.norm(2, dim, true).clamp_min(eps), b = right.norm(2, dim, true).clamp_min(eps);

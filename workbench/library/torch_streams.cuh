@@ -1,5 +1,5 @@
-// Streams, events, guards and devices by torch's names, on `cudart.cuh`: one device, this machine, on which everything runs in order. A
-// stream is a handle, waiting has nothing to wait for, and what a guard sets is what there is.
+// Streams, events, guards and devices by torch's names, on `cudart.cuh`: one device, this machine, on
+// which everything runs in order. A stream is a handle, a wait does nothing, and a guard changes nothing.
 namespace c10 {
 using StreamId = int64_t;
 
@@ -22,7 +22,7 @@ public:
     bool operator!=(const Stream& other) const { return !(*this == other); }
 };
 
-// Of any type: the device that there is stays.
+// A guard for a device of any type; there is only one.
 struct DeviceGuard {
     Device device_;
     explicit DeviceGuard(Device device) : device_(device) {}
@@ -55,7 +55,7 @@ public:
     explicit operator bool() const { return data_ != nullptr; }
     void clear() { data_ = nullptr; }
 };
-// What is allocated is the call's, and goes with it.
+// Memory from here belongs to the call.
 struct Allocator {
     void* raw_allocate(size_t bytes) const {
         char* made = nullptr;
@@ -140,7 +140,7 @@ struct CUDAMultiStreamGuard {
     explicit CUDAMultiStreamGuard(ArrayRef<CUDAStream>) {}
 };
 
-// Made when it is first recorded; a copy is the same event, which goes with the call.
+// An event is made when it is first recorded; a copy is the same event, which lives as long as the call.
 class CUDAEvent {
     unsigned int flags_ = cudaEventDisableTiming;
     bool recorded_ = false;
@@ -197,7 +197,7 @@ inline void recordStream(const DataPtr&, cudaStream_t) {}
 
 namespace at {
 
-// What extensions ask the context for, as torch has it when it begins. Sums have one order here, whatever is set, and `float` its own precision.
+// The settings of a context, with torch's defaults. Sums have one order here, whatever is set, and `float` has its own precision.
 enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
 class Context {
     bool tf32_blas_ = false, tf32_cudnn_ = true, deterministic_ = false, warns_ = false, cudnn_ = true, benchmark_ = false;

@@ -17,7 +17,7 @@ __device__ inline float __float_to_tf32(float f) {
     return (x & 0x7fffffffu) >= 0x7f800000u ? f : __uint_as_float((x + 0x1000u) & 0xffffe000u);
 }
 
-// Of an element type: what holds it, what its products are summed in and end as, and the shapes it has (`__wb_tile::shape`).
+// The properties of an element type: its storage, the type of its sums and of its results, and the shapes it has (`__wb_tile::shape`).
 template <typename T> struct __wb_element {};
 template <typename T> struct __wb_half_element {
     using storage = T;
@@ -75,11 +75,11 @@ __device__ inline void __wb_result(int& d, long long s, bool satf) {
 template <typename A, typename B> struct __wb_same { static constexpr bool value = false; };
 template <typename A> struct __wb_same<A, A> { static constexpr bool value = true; };
 
-// Each lane owns a patch of `rows` by `cols` results, and patches lie over the tile row by row. A lane keeps the rows of A and the
-// columns of B that its patch needs, so that a product asks no other lane: elements of A and B are held by several lanes, those
-// of accumulators by one.
+// Each lane owns a patch of `rows` by `cols` results, and patches cover the tile row by row. A
+// lane keeps the rows of A and the columns of B that its patch needs, so that a product needs
+// no other lane: elements of A and B are held by several lanes, those of accumulators by one.
 template <int M, int N, int K> struct __wb_tile {
-    // 1: of 16-bit floats and bytes; 2: of tf32; 3: of `double`
+    // The shape is 1 for 16-bit floats and bytes, 2 for tf32, 3 for `double`, and -1 for none.
     static constexpr int shape = K == 16 ? (M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32) ? 1 : -1
                                          : M == 16 && N == 16 && K == 8 ? 2 : M == 8 && N == 8 && K == 4 ? 3 : -1;
     static constexpr int rows = shape == 3 ? 1 : 2, cols = shape == 3 ? 2 : 4;
@@ -95,7 +95,7 @@ template <typename T, int Count> struct __wb_elements {
     storage_element_type x[Count];
 };
 
-// What is no fragment is refused where it is loaded or multiplied.
+// A type that is no fragment is refused where it is loaded or multiplied.
 template <typename Use, int M, int N, int K, typename T, typename Layout = void> class fragment;
 template <int M, int N, int K, typename T, typename Layout>
 class fragment<matrix_a, M, N, K, T, Layout> : public __wb_elements<T, __wb_tile<M, N, K>::rows * K> {};
@@ -113,7 +113,7 @@ template <typename T, typename Layout, int Shape> __device__ inline void __wb_ch
     static_assert(__wb_element<T>::shapes == Shape, "no factors of such a type have that shape");
     static_assert(__wb_same<Layout, row_major>::value || __wb_same<Layout, col_major>::value, "factors are `row_major` or `col_major`");
 }
-// So many rows or columns, from the one at `p` on, as lines of K elements.
+// Loads rows or columns, from the one at `p` on, as lines of K elements.
 template <int Lines, int K, typename T> __device__ inline void __wb_load(T* x, const T* p, unsigned line, unsigned step) {
     __syncwarp();
     for (int k = 0; k < K; ++k) {
@@ -159,7 +159,7 @@ __device__ inline void store_matrix_sync(typename __wb_element<T>::storage* p, c
     using tile = __wb_tile<M, N, K>;
     unsigned down = layout == mem_row_major ? ldm : 1u, right = layout == mem_row_major ? 1u : ldm;
     p += tile::row() * down + tile::col() * right;
-    // The tile may lie where other lanes still read, and may be read right after this.
+    // The tile's memory may still be read by other lanes, and may be read right after this.
     __syncwarp();
     for (int i = 0; i < f.num_elements; ++i) p[i / tile::cols * down + i % tile::cols * right] = f.x[i];
     __syncwarp();
@@ -176,7 +176,7 @@ __device__ inline void mma_sync(fragment<accumulator, M, N, K, D>& d, const frag
     __wb_check<T, LayoutB, __wb_tile<M, N, K>::shape>();
     static_assert(either || __wb_same<C, typename element::result>::value && __wb_same<D, typename element::result>::value,
                   "results of that product have another element type");
-    // Sums have names of their own: an array would be memory.
+    // Sums are separate variables: an array would be memory.
     sum s00 = c.x[0], s01 = c.x[1];
     if constexpr (__wb_tile<M, N, K>::rows == 1) {
         for (int k = 0; k < K; ++k) {

@@ -1,5 +1,5 @@
-// CUB for the whole device. What works on each element is a kernel with a thread for each; what goes from one to the next is one thread.
-// Temporary storage is what they work in, and must be of the size that the first of two calls tells.
+// CUB for the whole device. An operation on each element is a kernel with a thread for each; one that carries a result from
+// element to element is one thread. Temporary storage is scratch, and must be of the size that the first of two calls gives.
 namespace cub {
 
 template <typename I, typename = void> struct __wb_items { using type = std::decay_t<decltype(std::declval<I&>()[0])>; };
@@ -16,7 +16,7 @@ template <typename F> inline void __wb_launch_each(size_t n, F f) {
 }
 template <typename F> inline void __wb_launch_once(F f) { __wb_device_once<<<1, 1>>>(f); }
 
-// Iterators
+// Iterators.
 #define __cub_ITERATOR(NAME, VALUE, MOVE)                                                                               \
     using value_type = VALUE;                                                                                           \
     using reference = VALUE;                                                                                            \
@@ -76,7 +76,7 @@ template <typename D = ptrdiff_t> struct DiscardOutputIterator {
 };
 #undef __cub_ITERATOR
 
-// Two arrays, of which one is what is current.
+// Two arrays, one of which is current.
 template <typename T> struct DoubleBuffer {
     T* d_buffers[2];
     int selector;
@@ -106,7 +106,7 @@ struct CachingDeviceAllocator {
 #define __cub_CALL static cudaError_t
 #define __cub_REST cudaStream_t = 0, bool = false
 #define __cub_INTEGER(N) std::enable_if_t<std::is_integral_v<N>, int> = 0
-// That is no stream that is written 0.
+// A 0 here is a count, not a stream.
 #define __cub_COUNT(O, N) std::enable_if_t<std::is_integral_v<N> && !std::is_integral_v<O>, int> = 0
 #define __cub_TEMP(NEEDED)                                                                                              \
     size_t needed = (NEEDED);                                                                                           \
@@ -116,7 +116,7 @@ struct CachingDeviceAllocator {
     }                                                                                                                   \
     if (bytes < needed) return cudaErrorInvalidValue;
 
-// Parts of neighbours first, which keeps the order, and rounds less than one sum does.
+// Neighbours are added up in parts first, which keeps the order, and rounds less than one sum does.
 template <typename T, typename I, typename O, typename Op> inline void __wb_reduce_into(void* temp, I in, O out, size_t n, Op op, T init) {
     T* parts = (T*)temp;
     size_t each = n < 262144 ? 256 : (n + 1023) / 1024, count = (n + each - 1) / each;
@@ -154,7 +154,7 @@ struct DeviceReduce {
         using V = std::decay_t<decltype(f(in[0]))>;
         return Reduce(temp, bytes, TransformInputIterator<V, F, I>(in, f), out, n, op, init);
     }
-    // Of nothing: what CUB documents.
+    // The result for no elements, as CUB documents it.
 #define __cub_ARG(NAME, OP, EMPTY)                                                                                      \
     template <typename I, typename O, typename N> __cub_CALL NAME(void* temp, size_t& bytes, I in, O out, N n, __cub_REST) { \
         using T = __wb_item<I>;                                                                                         \
@@ -249,7 +249,7 @@ struct DeviceScan {
     __cub_CALL InclusiveSum(void* temp, size_t& bytes, I in, O out, N n, __cub_REST) {
         return InclusiveScan(temp, bytes, in, out, cub::Sum(), n);
     }
-    // In place
+    // Scans in place.
     template <typename I, typename N, __cub_INTEGER(N)> __cub_CALL ExclusiveSum(void* temp, size_t& bytes, I data, N n, __cub_REST) {
         return ExclusiveSum(temp, bytes, data, data, n);
     }
@@ -264,7 +264,7 @@ struct DeviceScan {
     __cub_CALL InclusiveScan(void* temp, size_t& bytes, I data, Op op, N n, __cub_REST) {
         return InclusiveScan(temp, bytes, data, data, op, n);
     }
-    // Of each run of keys
+    // Scans of each run of keys.
     template <typename K, typename I, typename O, typename Op, typename T, typename N, typename E = Equality>
     __cub_CALL ExclusiveScanByKey(void* temp, size_t& bytes, K keys, I in, O out, Op op, T init, N n, E same = E(), cudaStream_t = 0) {
         using A = std::decay_t<decltype(op(init, in[0]))>;
@@ -287,7 +287,7 @@ struct DeviceScan {
 #undef __cub_SCAN
 };
 
-// Selections: in order; what a partition leaves comes after them, the last first.
+// Selections, in order; a partition puts the other elements after them, the last first.
 struct __wb_flag {
     template <typename T> __host__ __device__ bool operator()(const T& flag) const { return flag ? true : false; }
 };
@@ -353,7 +353,7 @@ struct DevicePartition {
     template <typename I, typename O, typename C, typename N, typename P, __cub_INTEGER(N)>
     __cub_CALL If(void* temp, size_t& bytes, I in, O out, C count, N n, P keep, __cub_REST) { __cub_PARTITION(keep(in[i])) }
 #undef __cub_PARTITION
-    // In three: the first two in order, with their numbers at `count`.
+    // A partition in three: the first two in order, with their numbers at `count`.
     template <typename I, typename A, typename B, typename U, typename C, typename N, typename P, typename Q, __cub_INTEGER(N)>
     __cub_CALL If(void* temp, size_t& bytes, I in, A first, B second, U rest, C count, N n, P is_first, Q is_second, __cub_REST) {
         __cub_TEMP(256 + n / 8)

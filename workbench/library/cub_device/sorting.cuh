@@ -1,4 +1,4 @@
-// Histograms: a sample that is in none of the bins counts nowhere.
+// Histograms: a sample outside of all bins is not counted.
 template <typename L, typename S> struct __wb_even {
     using T = decltype(L() + S());
     T lower, upper;
@@ -24,7 +24,7 @@ template <typename L> struct __wb_ranges {
         return low;
     }
 };
-// `Stride` samples a pixel, of which the one at `channel` counts.
+// A pixel has `stride` samples, of which the one at `channel` counts.
 template <typename I, typename C, typename B>
 inline void __wb_count(I samples, C* histogram, int bins, B bin, int stride, int channel, size_t columns, size_t rows, size_t pitch) {
     using S = __wb_item<I>;
@@ -84,8 +84,8 @@ struct DeviceHistogram {
     }
 };
 
-// Sorts by digits of eight bits, least first, one segment by one thread. Scratch is as large as the arrays; in the end what is sorted
-// is at `to`.
+// Radix sorts by digits of eight bits, least significant first, one segment by one
+// thread. Scratch is as large as the arrays; in the end the sorted array is `to`.
 template <bool Down, typename K> __device__ inline unsigned __wb_digit(const K& key, int bit, int bits) {
     auto x = __wb_ordered(key);
     return (unsigned)((Down ? ~x : x) >> bit) & ((1u << bits) - 1);
@@ -104,7 +104,7 @@ __device__ inline void __wb_radix(const K* keys, K* to, K* scratch, const V* val
             if constexpr (pairs) values_to[i] = values_from[i];
         }
     }
-    // The input stays: from it to one of the two others, and between those, so that the last pass writes `to`.
+    // The input is not changed: passes go from it to one of the two others, and between those, so that the last pass writes `to`.
     for (int pass = 0; pass < passes; ++pass) {
         int bit = begin + 8 * pass, bits = end - bit < 8 ? end - bit : 8;
         bool last = (passes - pass) % 2 == 1;
@@ -144,7 +144,7 @@ inline cudaError_t __wb_sort(void* temp, size_t& bytes, const K* keys, K* to, co
         __wb_launch_once([=] __device__() { __wb_radix<Down>(keys, to, scratch, values, values_to, values_scratch, n, begin, end); });
     return cudaSuccess;
 }
-// The two forms of all sorts: an array to another, and the buffers of a pair, of which the other is current then.
+// The two forms of all sorts: from an array to another, and with the buffers of a pair, of which the other one is then current.
 #define __cub_SORTS(SUFFIX, DOWN)                                                                                       \
     template <typename K, typename N>                                                                                   \
     __cub_CALL SortKeys##SUFFIX(void* temp, size_t& bytes, const K* in, K* out, N n, int begin = 0, int end = 8 * sizeof(K), __cub_REST) { \
@@ -181,7 +181,7 @@ struct DeviceRadixSort {
 };
 #undef __cub_SORTS
 
-// What is in no segment stays as it is.
+// Elements in no segment stay as they are.
 template <bool Down, typename K, typename V, typename B, typename E>
 inline cudaError_t __wb_sort_segments(void* temp, size_t& bytes, const K* keys, K* to, const V* values, V* values_to, size_t n,
                                       size_t segments, B starts, E ends, int begin, int end) {
@@ -244,7 +244,7 @@ struct DeviceSegmentedSort {
 };
 #undef __cub_SORTS
 
-// Merges runs: of sixteen first, then pairs of runs, of which a thread finds 512 by where the two divide.
+// Merge sort: runs of sixteen first, then pairs of runs; each thread finds where the two runs divide and merges 512 elements.
 template <typename K, typename V, typename L>
 inline cudaError_t __wb_merge_sort(void* temp, size_t& bytes, K keys, V values, size_t n, L less) {
     constexpr bool pairs = !std::is_same_v<V, NullType*>;
@@ -324,7 +324,7 @@ struct DeviceMergeSort {
 #undef __cub_SORTS
 };
 
-// A thread for each segment
+// Reductions with a thread for each segment.
 struct DeviceSegmentedReduce {
     template <typename I, typename O, typename B, typename E, typename Op, typename T>
     __cub_CALL Reduce(void* temp, size_t& bytes, I in, O out, int64_t segments, B starts, E ends, Op op, T init, __cub_REST) {
@@ -349,7 +349,7 @@ struct DeviceSegmentedReduce {
     __cub_CALL Max(void* temp, size_t& bytes, I in, O out, int64_t segments, B starts, E ends, __cub_REST) {
         return Reduce(temp, bytes, in, out, segments, starts, ends, cub::Max(), std::numeric_limits<__wb_item<I>>::lowest());
     }
-    // Places are counted from the start of the segment.
+    // Places count from the start of the segment.
 #define __cub_ARG(NAME, OP, EMPTY)                                                                                      \
     template <typename I, typename O, typename B, typename E>                                                           \
     __cub_CALL NAME(void* temp, size_t& bytes, I in, O out, int64_t segments, B starts, E ends, __cub_REST) {           \
@@ -383,7 +383,7 @@ struct DeviceAdjacentDifference {
     template <typename I, typename O, typename N, typename Op = Difference>
     __cub_CALL SubtractRightCopy(void* temp, size_t& bytes, I in, O out, N n, Op op = Op(), __cub_REST) { __cub_DIFFERENCE(n - 1, i + 1) }
 #undef __cub_DIFFERENCE
-    // In place: from a copy
+    // Differences in place, from a copy.
 #define __cub_IN_PLACE(NAME)                                                                                            \
     template <typename I, typename N, typename Op = Difference>                                                         \
     __cub_CALL NAME(void* temp, size_t& bytes, I data, N n, Op op = Op(), __cub_REST) {                                 \

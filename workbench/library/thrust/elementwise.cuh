@@ -1,4 +1,4 @@
-// Where an algorithm runs
+// The sides where an algorithm runs.
 struct __wb_host_side { static constexpr bool device = false, scratch = true; };
 struct __wb_device_side { static constexpr bool device = true, scratch = true; };
 struct __wb_this_side { static constexpr bool device = false, scratch = false; };
@@ -61,7 +61,7 @@ template <typename T> struct __wb_equals {
     template <typename U> __thrust_HD constexpr bool operator()(const U& x) const { return x == value; }
 };
 template <typename T> __thrust_HD constexpr __wb_equals<T> __wb_is(const T& value) { return __wb_equals<T>{value}; }
-// For each `i` below N, in no order; and one thread that gives VALUE its value.
+// The body for each `i` below N, in no order; and for one thread, which gives VALUE its value.
 #define __thrust_EACH(N, ...)                                                                                           \
     if constexpr (s.device) thrust::__wb_launch_each(N, [=] __device__(size_t i) mutable __VA_ARGS__);                  \
     else                                                                                                                \
@@ -69,7 +69,7 @@ template <typename T> __thrust_HD constexpr __wb_equals<T> __wb_is(const T& valu
 #define __thrust_ONCE(VALUE, ...)                                                                                       \
     if constexpr (s.device) VALUE = thrust::__wb_launch_once<decltype(VALUE)>([=] __device__() mutable __VA_ARGS__);    \
     else VALUE = [=]() mutable __VA_ARGS__();
-// An algorithm's body, for both sides; `s` is where it runs.
+// The body of an algorithm, for both sides; `s` is where it runs.
 #define __thrust_BODY(NAME, PARAMETERS, ...)                                                                            \
     namespace __wb_on_host { inline auto __wb_##NAME PARAMETERS __VA_ARGS__ }                                           \
     namespace __wb_here { __thrust_HD inline auto __wb_##NAME PARAMETERS __VA_ARGS__ }
@@ -91,7 +91,7 @@ __thrust_BODY(for_each, (auto s, auto first, auto last, auto f), { return __wb_f
 __thrust_CALLS(for_each_n)
 __thrust_CALLS(for_each)
 
-// Elementwise
+// Elementwise algorithms.
 __thrust_BODY(transform, (auto s, auto first, auto last, auto out, auto f), {
     auto x = __wb_raw(first);
     auto y = __wb_raw(out);
@@ -280,7 +280,7 @@ __thrust_CALLS(reverse)
 __thrust_CALLS(reverse_copy)
 __thrust_CALLS(swap_ranges)
 
-// Copies between the two sides are the host's, and those to something that is only written to, as a stream or the end of a container.
+// Copies between the two sides run on the host, and so do copies to an output that is only written to, as a stream or the end of a container.
 __thrust_BODY(copy_n, (auto s, auto first, auto count, auto out), {
     auto x = __wb_raw(first);
     if constexpr (__wb_traits<decltype(out)>::wraps || std::is_pointer_v<decltype(out)>) {

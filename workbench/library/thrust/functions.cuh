@@ -1,6 +1,6 @@
-// Thrust. What works on each element is a kernel with a thread for each; what goes from one to the next is one thread. Host code cannot
-// call a functor of the device, so an algorithm is written once and read twice: as host code, which loops itself where the elements
-// are the host's, and (`thrust::seq`) as code for both sides.
+// Thrust. An operation on each element is a kernel with a thread for each; one that carries a result from element to
+// element is one thread. Host code cannot call a functor of the device, so an algorithm is written once and read
+// twice: as host code, which loops itself if the elements are the host's, and (`thrust::seq`) as code for both sides.
 #define __thrust_HD __host__ __device__
 namespace thrust {
 
@@ -74,7 +74,7 @@ template <typename T> __thrust_HD constexpr const T& min(const T& a, const T& b)
 template <typename T, typename L> __thrust_HD constexpr const T& max(const T& a, const T& b, L less) { return less(a, b) ? b : a; }
 template <typename T, typename L> __thrust_HD constexpr const T& min(const T& a, const T& b, L less) { return less(b, a) ? b : a; }
 
-// An expression with placeholders is a tree of these.
+// A node of the tree that an expression with placeholders is.
 template <typename E> struct __wb_actor {
     E of;
     template <typename... A> __thrust_HD constexpr auto operator()(const A&... a) const { return of.value(a...); }
@@ -149,7 +149,7 @@ inline constexpr __wb_actor<__wb_argument<1>> _2{};
 inline constexpr __wb_actor<__wb_argument<2>> _3{};
 }
 
-// Tuples
+// Tuples.
 template <typename... T> struct tuple;
 template <> struct tuple<> {};
 template <size_t I, typename H, typename... R> constexpr auto __wb_element() {
@@ -234,7 +234,7 @@ __thrust_HD constexpr bool operator<=(const tuple<A...>& x, const tuple<B...>& y
 template <typename... A, typename... B>
 __thrust_HD constexpr bool operator>=(const tuple<A...>& x, const tuple<B...>& y) { return !(x < y); }
 
-// A function of the elements of a tuple
+// A function of the elements of a tuple.
 template <typename F> struct zip_function {
     F f;
     __thrust_HD zip_function(F f) : f(f) {}

@@ -1,4 +1,4 @@
-// Where the elements of an iterator are: anywhere, with the host, on the device.
+// The place of an iterator's elements: anywhere, with the host, on the device.
 enum __wb_place { __wb_anywhere, __wb_with_host, __wb_on_device };
 template <typename I, typename = void> struct __wb_traits {
     static constexpr bool wraps = false;
@@ -54,7 +54,7 @@ struct any_system_tag {};
 struct host_system_tag {};
 struct device_system_tag {};
 
-// All that an iterator has besides `__move`, `__since` and `operator*`
+// The members of an iterator besides `__move`, `__since` and `operator*`.
 #define __thrust_ITERATOR(NAME)                                                                                         \
     using __wb_iterator = void;                                                                                         \
     using difference_type = ptrdiff_t;                                                                                  \
@@ -75,7 +75,7 @@ struct device_system_tag {};
     __thrust_HD constexpr bool operator<=(const NAME& o) const { return __since(o) <= 0; }                              \
     __thrust_HD constexpr bool operator>=(const NAME& o) const { return __since(o) >= 0; }
 
-// Memory of the device is the host's as well here. What host code sees of it stays a type of its own, as texts have it from CUDA: the
+// Memory of the device is the host's as well here. In host code its elements keep a type of their own, as in CUDA: the
 // element itself under another name, so `&v[0]` is a pointer. A copy is a value, and nothing can be written through it.
 template <typename T> class device_ptr;
 template <typename T> class device_reference {
@@ -133,7 +133,7 @@ public:
     static constexpr __wb_place __place = __wb_on_device;
     __thrust_HD constexpr device_ptr() {}
     __thrust_HD constexpr device_ptr(std::nullptr_t) {}
-    // Host code comes to the elements of what the text has allocated by references, from here on.
+    // Elements that the text has allocated are reached by references in host code, from here on.
     template <typename U> explicit device_ptr(U* at) : __at((T*)at) { __wb_register((const void*)at, 2); }
     __thrust_HD constexpr device_ptr(const device_reference<T>* at) : __at((T*)at) {}
     template <typename U, std::enable_if_t<std::is_same_v<const U, T> || std::is_same_v<T, void>, int> = 0>
@@ -163,7 +163,7 @@ template <typename T> __thrust_HD constexpr T* raw_pointer_cast(const device_ref
 template <typename T> __thrust_HD constexpr T* raw_pointer_cast(const device_ptr<T>& at) { return at.get(); }
 template <typename T> __thrust_HD constexpr T& raw_reference_cast(T& x) { return x; }
 template <typename T> __thrust_HD constexpr T& raw_reference_cast(const device_reference<T>& x) { return (T&)x; }
-// Memory for so many elements, which both sides may touch; an exception where there is none.
+// Memory for so many elements, which both sides may access; an exception if there is none.
 template <typename T> inline T* __wb_shared_room(size_t n) {
     T* at = nullptr;
     if (n > ((size_t)1 << 40) / sizeof(T) || cudaMallocManaged(&at, n * sizeof(T)) != cudaSuccess) {
@@ -229,7 +229,7 @@ template <typename T> __thrust_HD constexpr constant_iterator<T> make_constant_i
     return constant_iterator<T>(held, at);
 }
 
-// Takes anything and keeps nothing.
+// An output that takes any value and keeps none.
 struct __wb_discarded {
     template <typename T> __thrust_HD constexpr const __wb_discarded& operator=(const T&) const { return *this; }
 };

@@ -1,4 +1,4 @@
-// Reductions: parts of neighbours first, which keeps the order, and rounds less than one sum does.
+// Reductions: neighbours are added up in parts first, which keeps the order, and rounds less than one sum does.
 struct __wb_same { template <typename T> __thrust_HD constexpr const T& operator()(const T& x) const { return x; } };
 __thrust_BODY(transform_reduce, (auto s, auto first, auto last, auto f, auto init, auto op), {
     using T = decltype(init);
@@ -86,7 +86,7 @@ __thrust_BODY(count, (auto s, auto first, auto last, auto value), {
 })
 __thrust_CALLS(count_if)
 __thrust_CALLS(count)
-// Where the first is that CONDITION holds of; the end where none is.
+// The place of the first element for which CONDITION holds; the end if there is none.
 #define __thrust_SEARCH(CONDITION)                                                                                      \
     auto x = __wb_raw(first);                                                                                           \
     ptrdiff_t n = last - first, place = 0;                                                                              \
@@ -175,7 +175,7 @@ __thrust_CALLS(min_element)
 __thrust_CALLS(max_element)
 __thrust_CALLS(minmax_element)
 
-// Scans
+// Scans.
 __thrust_BODY(transform_inclusive_scan, (auto s, auto first, auto last, auto out, auto f, auto op), {
     auto x = __wb_raw(first);
     auto y = __wb_raw(out);

@@ -1,4 +1,4 @@
-// What keeps some elements: all in order
+// Algorithms that keep some elements, all in order.
 __thrust_BODY(copy_if, (auto s, auto first, auto last, auto stencil, auto out, auto keep), {
     auto x = __wb_raw(first);
     auto t = __wb_raw(stencil);
@@ -131,7 +131,7 @@ __thrust_BODY(stable_partition, (auto s, auto first, auto last, auto stencil, au
         __wb_copy_n(s, all + n, n - count, __wb_copy_n(s, all, count, first));
         __wb_unscratch(s, all);
     } else {
-        // Each goes past those that stay behind.
+        // Each selected element moves past those that stay behind.
         for (ptrdiff_t i = 0; i < n; ++i)
             if (f(stencil[i])) {
                 T value = first[i];

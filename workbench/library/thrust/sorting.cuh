@@ -1,6 +1,6 @@
-// Sorting. Numbers in their own order: by digits of eight bits, least first, of bits such that they are in the order of the numbers; the
-// two zeros are one. All else: runs of sixteen, then pairs of runs, of which a thread finds 512 by where the two divide. What has no
-// memory for the other half sorts by insertion.
+// Sorting. Numbers in their own order: radix sort by digits of eight bits, least significant first, of bits that
+// have the order of the numbers; the two zeros are one. All else: runs of sixteen, then pairs of runs; each
+// thread finds where the two divide and merges 512 elements. A side without scratch memory uses insertion sort.
 template <int Size> struct __wb_bits { using type = unsigned; };
 template <> struct __wb_bits<1> { using type = unsigned char; };
 template <> struct __wb_bits<2> { using type = unsigned short; };
@@ -14,7 +14,7 @@ template <bool Down, typename K> __thrust_HD inline unsigned __wb_digit(const K&
     else if constexpr (std::is_signed_v<K>) bits ^= top;
     return (unsigned)((Down ? U(~bits) : bits) >> bit) & 255u;
 }
-// Of a comparison: whether it is the order of the numbers, and which.
+// The order of a comparison: `known` if it is that of the numbers, `down` if it is descending.
 template <typename K, typename L> struct __wb_order { static constexpr bool known = false, down = false; };
 #define __thrust_ORDER(NAME, DOWN)                                                                                      \
     template <typename K> struct __wb_order<K, NAME<K>> { static constexpr bool known = std::is_arithmetic_v<K>, down = DOWN; }; \
@@ -158,7 +158,7 @@ __thrust_SORT_BY_KEY(stable_sort_by_key)
 #undef __thrust_SORT
 #undef __thrust_SORT_BY_KEY
 
-// Searches in what is sorted: of one value, and of each of several.
+// Searches in sorted elements: for one value, and for each of several.
 #define __thrust_BISECT(BELOW)                                                                                          \
     ptrdiff_t low = 0;                                                                                                  \
     ptrdiff_t high = n;                                                                                                 \
@@ -208,7 +208,7 @@ __thrust_BODY(equal_range, (auto s, auto first, auto last, auto value, auto less
 __thrust_BODY(equal_range, (auto s, auto first, auto last, auto value), { return __wb_equal_range(s, first, last, value, less<>()); })
 __thrust_CALLS(equal_range)
 
-// Two sorted ranges: what of them is taken where the left one is smaller, the right one, or neither. What is left is taken like that.
+// Two sorted ranges: the elements taken where the left one is smaller, the right one, or neither. The rest of a range is taken in the same way.
 #define __thrust_TWO(NAME, LEFT, RIGHT, BOTH)                                                                           \
     __thrust_BODY(NAME, (auto s, auto first, auto last, auto second, auto second_last, auto out, auto less), {          \
         auto x = __wb_raw(first);                                                                                       \
@@ -283,13 +283,13 @@ __thrust_CALLS(merge_by_key)
 #undef __thrust_CALLS
 
 }
-// What host code prints of the device's memory are its elements.
+// The output of host code shows the elements of the device's memory.
 namespace __wb {
 template <typename T> struct Value<thrust::device_reference<T>> {
     static void put(const thrust::device_reference<T>& x) { Value<std::remove_cv_t<T>>::put((T&)x); }
 };
 }
-// What torch's extensions give to `thrust::cuda::par`
+// The argument that torch's extensions give to `thrust::cuda::par`.
 namespace at {
 namespace cuda {
 struct ThrustAllocator {};

@@ -1,5 +1,5 @@
-// What vectors keep their elements in: all that there is room for are made, those past the size as well. The device's are in memory of both
-// sides, as host code comes to them by references that copy.
+// Storage of vectors: elements are constructed for the whole capacity, those past the size as well.
+// The device's storage is in memory of both sides, as host code reaches it by references that copy.
 template <typename T, bool device> class __wb_store {
     T* __data = nullptr;
     size_t __size = 0, __room = 0;
@@ -32,7 +32,7 @@ public:
         __data = data;
         __room = n;
     }
-    // Makes room for so many more, and tells where they go.
+    // Makes room for n more, and gives their place.
     T* more(size_t n) {
         if (__size + n > __room) reserve(__size + n < 2 * __room ? 2 * __room : __size + n);
         __size += n;
@@ -46,7 +46,7 @@ public:
         for (size_t i = n; i < old; ++i) __data[i] = T();
         __size = n;
     }
-    // `count` at `at` go.
+    // Removes `count` elements at `at`.
     void erase(size_t at, size_t count) {
         for (size_t i = at; i + count < __size; ++i) __data[i] = __data[i + count];
         resize(__size - count, T());
@@ -195,7 +195,7 @@ template <typename T, typename A, typename U, typename B> inline bool operator==
     return a.__store().same(b.__store().data(), b.size());
 }
 
-// Random numbers: generators are those of the standard library, distributions have Thrust's own formulas.
+// Random numbers: generators are those of the standard library, distributions use Thrust's own formulas.
 namespace random {
 template <typename T, T A, T C, T M> class linear_congruential_engine {
     T __x;
@@ -209,7 +209,7 @@ public:
         __x = (T)(((unsigned long long)A * __x + C) % M);
         return __x;
     }
-    // A step maps x to a * x + c, and so do any number of them.
+    // The map of a step is x to a * x + c, and so is the map of any number of steps.
     __thrust_HD void discard(unsigned long long n) {
         unsigned long long a = A, c = C;
         for (; n > 0; n /= 2) {

@@ -1,4 +1,4 @@
-// Linear maps and convolutions. Padding is numbers, none, or what keeps the extents.
+// Linear maps and convolutions. Padding is numbers, none, or as much as keeps the extents.
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) { return at::linear(input, weight, bias); }
 inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = Tensor()) {
     return at::bilinear(input1, input2, weight, bias);
@@ -113,7 +113,7 @@ inline Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const 
     return at::batch_norm(input, options.weight(), options.bias(), running_mean, running_var, options.training(), options.momentum(),
                           options.eps());
 }
-// The channels of all samples are channels of one; running statistics get the mean over samples.
+// The channels of all samples become channels of one; running statistics get the mean over samples.
 inline Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {}) {
     if (!options.running_mean().defined()) {
         if (!options.use_input_stats()) {
@@ -142,7 +142,7 @@ inline Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& option
 inline Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options) {
     return at::group_norm(input, options.num_groups(), options.weight(), options.bias(), options.eps());
 }
-// Over a window of `size` channels; channels that are not there count as zeros.
+// The sum is over a window of `size` channels; missing channels count as zeros.
 inline Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options) {
     if (input.dim() < 3) __wb::fail(0, "", "Expected 3D or higher dimensionality input (got ", input.dim(), " dimensions)");
     int64_t n = options.size();

@@ -162,7 +162,7 @@ inline Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Emb
     return at::__wb_bags(weight, indices, offsets, sum ? 0 : most ? 2 : 1, scales, options.include_last_offset(), options.padding_idx());
 }
 
-// Dropout; of the last two the default is not to train.
+// Dropout; the default of the last two is not to train.
 struct DropoutFuncOptions {
     __WB_OPTION(double, p, 0.5)
     __WB_OPTION(bool, training, true)

@@ -1,5 +1,5 @@
-// `torch::nn::functional`: functions with options, and the operations behind them that are not elsewhere. Formulas: the documentation of
-// `torch.nn`. `sparse` changes no result.
+// `torch::nn::functional`: functions with options, and those operations behind them that
+// are not elsewhere. Formulas: the documentation of `torch.nn`. `sparse` changes no result.
 namespace at {
 
 // The negative slope is drawn anew for each element where the function trains.
@@ -25,7 +25,7 @@ inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
     Tensor sum = (rows * input2.reshape({-1, 1, m})).sum(-1).reshape(shape);
     return bias.has_value() && bias->defined() ? sum + *bias : sum;
 }
-// Rows that are mentioned and longer than `max_norm` get that length.
+// Rows that are mentioned and longer than `max_norm` are scaled to that length.
 inline Tensor& embedding_renorm_(Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
     Tensor norms = weight.norm(norm_type, 1), named = at::zeros_like(norms).index_fill(0, indices.reshape(-1), 1) > 0;
     Tensor scale = at::where(at::logical_and(named, norms > max_norm), max_norm / (norms + 1e-7), at::ones_like(norms));
@@ -44,7 +44,7 @@ inline Tensor __wb_bags(const Tensor& weight, const Tensor& indices, const Tenso
     Tensor zeros = at::zeros({bags, weight.size(1)}, weight.options());
     Tensor held = at::zeros({bags, 1}, weight.options()).index_add(0, bag, counts);
     if (mode == 2) {
-        // Each bag's rows in turn: as many steps as there are rows in a bag at most.
+        // The rows of each bag in turn; each step takes one row.
         Tensor made = zeros - INFINITY;
         rows = at::where(counts > 0, rows, at::zeros_like(rows) - INFINITY);
         for (int64_t i = 0; i < n; ++i) {
@@ -59,7 +59,7 @@ inline Tensor __wb_bags(const Tensor& weight, const Tensor& indices, const Tenso
     return mode == 1 ? sums / held.clamp_min(1) : sums;
 }
 
-// Elements of the input where padding is: 1 mirrored at the edge, 2 the edge itself, 3 from the other end.
+// Elements of the input in place of padding: 1 mirrored at the edge, 2 the edge itself, 3 from the other end.
 inline Tensor __wb_pad_along(const Tensor& x, int64_t dim, int64_t before, int64_t after, int64_t mode) {
     int64_t n = x.size(dim);
     if (mode == 1 && (before >= n || after >= n)) {
@@ -107,7 +107,7 @@ inline Tensor __wb_pad_in(const Tensor& self, IntArrayRef pad, int64_t mode, std
     return __wb_pad(self, pad, mode);
 }
 
-// The sum of transposed convolutions in two dimensions, one for each place of the kernel in depth.
+// The sum of transposed convolutions in two dimensions, one for each depth of the kernel.
 inline Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt,
                                IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1,
                                IntArrayRef dilation = 1) {
@@ -132,7 +132,7 @@ inline Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const 
     return (batched ? sum : sum.squeeze(0)).contiguous();
 }
 
-// Of each window the place of the first of its greatest elements, counted in the input's last `n` dimensions.
+// The place of the first of the greatest elements of each window, counted in the input's last `n` dimensions.
 inline std::tuple<Tensor, Tensor> __wb_max_pool_places(const char* name, const Tensor& x, int64_t n, IntArrayRef kernel, IntArrayRef stride,
                                                        IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
     Tensor best = __wb_max_pool(name, x, n, kernel, stride, padding, dilation, ceil_mode);
@@ -148,7 +148,7 @@ inline std::tuple<Tensor, Tensor> __wb_adaptive_max(const char* name, const Tens
     if ((int64_t)output_size.size() != n) __wb::fail(0, "", name, ": internal error: output_size.size() must be ", n);
     IntArrayRef extents = self.sizes().slice(self.dim() - n);
     Tensor x = self, places = at::arange(c10::multiply_integers(extents)).reshape(extents).expand_as(self);
-    // The last dimension first: of equal elements the first in the order of the elements stays.
+    // The last dimension comes first: so the first of equal elements, in the order of the elements, stays.
     for (int64_t k = n; k-- > 0;) {
         int64_t dim = x.dim() - n + k, in = x.size(dim), out = output_size[k];
         std::vector<Tensor> values, origins;
@@ -188,7 +188,7 @@ inline Tensor __wb_adaptive_avg(const Tensor& self, int64_t n, IntArrayRef outpu
     return x;
 }
 
-// Blocks summed to where they were taken: undoes `im2col` but for the counts.
+// Blocks are added where they were taken: this undoes `im2col` except for the counts.
 inline Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
                      IntArrayRef stride) {
     __wb_needs_rank("col2im", self, 2, 3);
@@ -233,7 +233,7 @@ inline Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
     return self.reshape({-1, c, h / r, r, w / r, r}).permute({0, 1, 3, 5, 2, 4}).reshape(shape);
 }
 
-// Of nearest elements to the middle of each; and cubic convolution of four, with A = -0.75, edges repeated.
+// Resizing by the nearest element to the middle of each; and by cubic convolution of four, with A = -0.75, edges repeated.
 inline Tensor __wb_nearest_exact(const Tensor& x, int64_t dim, int64_t out, std::optional<double> scale) {
     double step = scale.has_value() && *scale > 0 ? 1 / *scale : (double)x.size(dim) / out;
     Tensor places = ((at::arange(out, TensorOptions(c10::kDouble)) + 0.5) * step).floor().clamp_max(x.size(dim) - 1);
@@ -257,7 +257,7 @@ inline Tensor __wb_cubically(const Tensor& x, int64_t dim, int64_t out, bool ali
     }
     return sum;
 }
-// How to make extents of the last dimensions: 0 nearest, 1 nearest to the middle, 2 linearly, 3 cubically.
+// The ways to resize the last dimensions: 0 nearest, 1 nearest to the middle, 2 linear, 3 cubic.
 inline Tensor __wb_resized(const Tensor& input, IntArrayRef output_size, int64_t way, bool align_corners,
                            ArrayRef<std::optional<double>> scales) {
     int64_t n = (int64_t)output_size.size();
@@ -298,7 +298,7 @@ inline Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, 
     return __wb_resized(self, output_size, 2, align_corners, {scales_d, scales_h, scales_w});
 }
 
-// Whole channels are dropped, or every element to where `selu` has its own mean and variance.
+// Dropout of whole channels; alpha dropout keeps the mean and variance of `selu`.
 inline Tensor feature_dropout(const Tensor& input, double p, bool train) {
     if (p < 0 || p > 1) __wb::fail(0, "", "dropout probability has to be between 0 and 1, but got ", p);
     if (input.dim() < 2) __wb::fail(0, "", "Feature dropout requires at least 2 dimensions in the input");
@@ -391,7 +391,7 @@ inline Tensor pdist(const Tensor& self, double p = 2) {
 
 }
 
-// By their names in `at`.
+// The functions by their names in `at`.
 namespace at {
 inline Tensor pad(const Tensor& self, IntArrayRef pad, std::string mode = "constant", std::optional<double> value = std::nullopt) {
     int64_t kind = mode == "constant" ? 0 : mode == "reflect" ? 1 : mode == "replicate" ? 2 : mode == "circular" ? 3 : -1;

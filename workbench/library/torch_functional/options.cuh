@@ -1,7 +1,7 @@
 namespace torch {
 using Dtype = c10::ScalarType;
 
-// What options choose among: a type for each name, and an object of it.
+// Choices of options: a type for each name, and an object of it.
 namespace enumtype {
 #define __WB_TAG(name, number) \
     struct k##name { \
@@ -30,7 +30,7 @@ template <typename... T> struct __wb_choice {
     template <typename U> bool is() const { return number == U::__wb_number; }
 };
 
-// As many numbers as dimensions, or one for all.
+// A number for each dimension, or one for all.
 template <size_t D, typename T = int64_t> class ExpandingArray {
     std::array<T, D> values_;
 
@@ -70,7 +70,7 @@ public:
         for (size_t i = 0; i < D; ++i) values_[i] = one;
     }
     const std::array<std::optional<T>, D>& operator*() const { return values_; }
-    // Extents, those of `x` where there is none.
+    // The extents, or those of `x` if there are none.
     std::vector<int64_t> __wb_of(const Tensor& x) const {
         std::vector<int64_t> all;
         for (size_t i = 0; i < D; ++i) all.push_back(values_[i].has_value() ? *values_[i] : x.size(x.dim() - D + i));
@@ -98,7 +98,7 @@ public: \
 #define __WB_REDUCED \
     using reduction_t = __wb_choice<enumtype::kNone, enumtype::kMean, enumtype::kSum>; \
     __WB_OPTION(reduction_t, reduction, torch::kMean)
-// With a constructor from each name: for losses whose options begin with the reduction.
+// The option with a constructor from each name: for losses whose options begin with the reduction.
 #define __WB_REDUCED_FIRST(name) \
     name() {} \
     name(enumtype::kNone way) : reduction_(way) {} \
