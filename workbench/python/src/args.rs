@@ -20,7 +20,7 @@ use crate::structs::{member_value, structure};
 /// The arguments of one launch, with whatever must stay alive until it returns.
 #[derive(Default)]
 pub struct Bundle<'py> {
-    /// In parameter order.
+    /// The arguments, in the order of the parameters.
     pub args: Vec<Arg>,
     keep: Keep<'py>,
     /// The structs by value.
@@ -399,7 +399,7 @@ fn out_of_range(object: &Bound<'_, PyAny>, ty: &str, name: &str) -> PyErr {
     argument(object.py(), format!("parameter `{name}` is `{ty}`, which cannot hold {text}"))
 }
 
-/// At most 60 characters of a text.
+/// A text cut to 60 characters.
 fn short(text: &str) -> String {
     if text.chars().count() <= 60 {
         return text.to_owned();

@@ -491,9 +491,9 @@ impl ExtensionFunction {
 /// The way in which a function is called.
 enum How<'py> {
     Plain,
-    /// For the shapes of its results only.
+    /// A call for the shapes of its results only.
     Shapes,
-    /// With its gradient recorded: the arrays, and the place for the record.
+    /// A call with its gradient recorded: the arrays, and the place for the record.
     Recorded(Bound<'py, PyAny>, Option<Box<Recording>>),
 }
 

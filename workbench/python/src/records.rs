@@ -28,7 +28,7 @@ pub fn view_element(view: &View<'_, '_>, elem: Option<Elem>, param: &Param) -> P
 /// The same for an array on a GPU, whose elements are known by name only.
 ///
 /// # Errors
-/// As [`view_element`].
+/// The same as [`view_element`], on a GPU.
 pub fn gpu_element(
     py: Python<'_>,
     array: &GpuArray<'_>,

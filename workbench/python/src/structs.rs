@@ -81,7 +81,7 @@ fn raw(bytes: Vec<u8>, layout: &StructLayout, py: Python<'_>, path: &str) -> PyR
 /// The bytes of a member, or of an element of a table of pointers, made of an object. `path` is its name in messages.
 ///
 /// # Errors
-/// As [`structure`].
+/// The same as [`structure`], for a member.
 pub fn member_value<'py>(
     keep: &mut Keep<'py>,
     object: &Bound<'py, PyAny>,

@@ -104,12 +104,12 @@ def load_ipython_extension(shell: _Any) -> None:
 
 
 def unload_ipython_extension(shell: _Any) -> None:
-    """Undoes what `load_ipython_extension` did, the magics' names aside."""
+    """Undoes `load_ipython_extension`, except for the names of the magics."""
     from .magics import unload_ipython_extension as unload
 
     unload(shell)
 
 
 def __dir__() -> list[str]:
-    # `from __future__ import annotations` binds its name here; nobody looks for it.
+    # The name `annotations` is bound here by `from __future__ import annotations`; it is not of the package.
     return sorted(name for name in globals() if name not in ("annotations", "_Any"))

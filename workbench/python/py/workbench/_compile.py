@@ -84,14 +84,14 @@ def compile(
 
 
 def rebuild(source: str, state: dict[str, Any], timeout: float | None) -> Module:
-    """Compiles what a pickled module held."""
+    """Compiles the text of a pickled module."""
     if state["device"] == "cuda":
         find_nvidia()
     return _workbench.compile_source(source, timeout=timeout, **state)
 
 
 def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) -> None:
-    """Adds to `found` the files that the text includes, and those that these include: beside the file that asks, then under `dirs`."""
+    """Adds to `found` the files that the text includes, and those that these include: searched beside the including file, then under `dirs`."""
     texts = [("", source), *found.items()]
     while texts:
         asking, text = texts.pop()
@@ -108,7 +108,7 @@ def collect_headers(source: str, dirs: Sequence[Path], found: dict[str, str]) ->
 
 
 def _places(folder: str, beside: str, name: str, dirs: Sequence[Path], is_quoted: bool) -> Iterator[tuple[str, Path]]:
-    """Where a header may be, with the name that it is known by then: in quotes first beside the file that asks for it."""
+    """The places where a header may be, each with the header's name there: one in quotes is first searched beside the including file."""
     near = [(beside, Path(beside))] if posixpath.isabs(folder) else [(beside, place / beside) for place in dirs if folder]
     far = [(name, place / name) for place in dirs]
     yield from [*near, *far] if is_quoted else far
@@ -132,7 +132,7 @@ def nvidia_folders() -> list[str]:
 
 
 def find_nvidia() -> None:
-    """Has NVRTC looked for in NVIDIA's wheels of this environment; the native half calls it, too."""
+    """Searches NVIDIA's wheels of this environment for NVRTC; the native half calls it, too."""
     for folder in nvidia_folders():
         _workbench.add_search_path(folder)
 
@@ -150,7 +150,7 @@ class Device(str):
 
 
 def devices() -> list[Device]:
-    """Where kernels can run: "cpu", and "cuda:0" and so on where there is a driver and a GPU.
+    """The devices that kernels can run on: "cpu", and "cuda:0" and so on if there is a driver and a GPU.
 
     Each is a str with `.description` and `.arch`. No GPU is no error.
 

@@ -164,7 +164,7 @@ _GRAD = """What a gradient check found; true when the gradient agrees with finit
 
 
 class _Doc:
-    """The docstring of a class, and of each instance its own."""
+    """The docstring of a class; each instance has its own."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -176,7 +176,7 @@ class _Doc:
 
 
 class _ExtensionDoc(_Doc):
-    """The docstring of a class, and of each instance what it was registered with."""
+    """The docstring of a class; an instance has the one that it was registered with."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> str:
         return self.text if instance is None else instance._doc

@@ -20,7 +20,7 @@ _NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
 def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     """A NumPy array over the memory of `obj`, for the parameter `name` of type `wanted`.
 
-    What is only read may be a copy where the object can hand out nothing else; what is written never is.
+    An array that is only read may be a copy if the object gives nothing else; one that is written never is.
     """
     what = f"parameter `{name}` (`{wanted}`)"
     kind = type(obj).__name__
@@ -39,7 +39,7 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
         elif _is_torch(obj) and str(obj.dtype).startswith("torch.float8"):
             array = _of_float8(obj, what, wanted)
         elif _is_torch(obj):
-            # Its `__array__` takes no `copy`, so NumPy 2 would say that it copies.
+            # The `__array__` of torch takes no `copy`, so NumPy 2 would warn of a copy.
             array = obj.numpy()
         elif hasattr(obj, "__array_interface__") or hasattr(obj, "__array__") or _has_buffer(obj):
             array = np.asarray(obj, copy=False) if write and _NUMPY_2 else np.asarray(obj)
@@ -55,10 +55,10 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
 
 
 def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | None, bool, int | None, int | None] | None:
-    """What the array of `obj`, which lies on a GPU, is: pointer, dtype, extents, strides in bytes (None: row-major), whether it is read-only,
-    the GPU's index and the stream it was made on where they are known. None where it lies on none.
+    """A description of the array of `obj` if it lies on a GPU: pointer, dtype, extents, strides in bytes (None:
+    row-major), whether it is read-only, the GPU's index and the stream it was made on if known. None if it lies on no GPU.
 
-    Arrays are torch's, and what has `__cuda_array_interface__`: CuPy's, Numba's, JAX's.
+    Arrays are torch's, and objects with `__cuda_array_interface__`: CuPy's, Numba's, JAX's.
     """
     if _is_tensor(obj):
         return _torch_on_gpu(obj, name) if obj.device.type == "cuda" else None
@@ -70,13 +70,13 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
         return None
     pointer, is_read_only = said["data"]
     if type(obj).__module__.partition(".")[0] in _IMMUTABLE:
-        # What it says of writing is of memory; and it may be still to be computed.
+        # The interface describes memory alone: the array may not be written, and it may not be computed yet.
         is_read_only = True
         obj.block_until_ready()
     if said.get("mask") is not None:
         raise make_argument_error(f"parameter `{name}` got an array with a mask, which a kernel does not see; pass its data")
     device = getattr(obj, "device", None)
-    # JAX counts the devices of all processes; the driver's number is that of this one's.
+    # JAX counts the devices of all processes; the driver's number counts those of this process.
     index = getattr(device, "local_hardware_id", None)
     index = getattr(device, "id", None) if index is None else index
     typestr = said["typestr"]
@@ -101,7 +101,7 @@ def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int
     if tensor.requires_grad:
         tensor = _without_grad(tensor)
     if type(tensor).__name__ == "FakeTensor":
-        # torch itself only warns of asking for it.
+        # torch itself only warns if a FakeTensor is asked for its memory.
         raise make_argument_error(f"parameter `{name}` got a FakeTensor, which has no memory; kernels are traced as operators, by wb.op")
     for is_lazy, what in ((tensor.is_conj(), "conj"), (tensor.is_neg(), "neg")):
         if is_lazy:
@@ -118,12 +118,12 @@ def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int
 
 @functools.cache
 def _torch_dtype(dtype: Any) -> str:
-    """The name of a dtype of torch's."""
+    """The name of torch's dtype."""
     return str(dtype).removeprefix("torch.")
 
 
 def _library_of(first: Any) -> Any:
-    """The functions of the library that an array on a GPU is of: CuPy, JAX, or what the array API standard has."""
+    """The functions of the library of an array on a GPU: CuPy, JAX, or those of the array API standard."""
     module = type(first).__module__.partition(".")[0]
     if module == "cupy":
         import cupy
@@ -143,7 +143,7 @@ def _library_of(first: Any) -> Any:
 
 @contextlib.contextmanager
 def _on_gpu(library: Any, device: int) -> Iterator[None]:
-    """With that GPU current for CuPy, whose functions make arrays where it is."""
+    """Makes a GPU current for CuPy, whose functions make arrays on the current GPU."""
     if getattr(library, "__name__", "") == "cupy":
         with library.cuda.Device(device):
             yield
@@ -159,7 +159,7 @@ def gpu_empty(first: Any, shape: tuple[int, ...], dtype: str, device: int) -> An
         return torch.empty(shape, dtype=getattr(torch, dtype), device=first.device)
     library = _library_of(first)
     if library.__name__ == "jax.numpy":
-        # Nobody may write an array of JAX's that somebody has seen; this one nobody has, and the kernel is waited for.
+        # Arrays of JAX must not change once they have been seen; this one is new, and the kernel is waited for.
         made = library.empty(shape, dtype=dtype, device=first.device).block_until_ready()
         if str(made.dtype) != dtype:
             raise make_argument_error(f"JAX makes no arrays of {dtype}, which a result is, unless jax_enable_x64 is set")
@@ -199,10 +199,10 @@ def gpu_contiguous(obj: Any, name: str) -> Any:
 
 
 def current_stream(obj: Any, device: int) -> int | None:
-    """The stream that the library of an array uses now on that GPU; None where nobody knows."""
+    """The stream that the library of an array uses now on that GPU; None if unknown."""
     if _is_tensor(obj):
         torch = sys.modules["torch"]
-        # What torch's own compiler asks: the handle alone, without an object round it.
+        # torch's own compiler calls this function: it gives the handle alone, without an object round it.
         raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         return int(torch.cuda.current_stream(device).cuda_stream if raw is None else raw(device))
     if type(obj).__module__.partition(".")[0] == "cupy":
@@ -214,19 +214,19 @@ def current_stream(obj: Any, device: int) -> int | None:
 
 
 def stream_of(obj: Any) -> tuple[int, int | None]:
-    """The handle of a stream, and its GPU where it says that: an int, or a stream of torch's, CuPy's, Numba's, or any with
+    """The handle of a stream, and its GPU if known: an int, or a stream of torch, CuPy, Numba, or any object with
     `__cuda_stream__`."""
     handle: Any = obj
     if not isinstance(obj, int):
         protocol = getattr(obj, "__cuda_stream__", None)
         if protocol is not None:
-            # A tuple of the protocol's version and the handle.
+            # The protocol's result is a tuple of its version and the handle.
             said = protocol() if callable(protocol) else protocol
             handle = said[1]
         else:
             handle = next((getattr(obj, name) for name in ("cuda_stream", "ptr", "handle") if hasattr(obj, name)), None)
         if hasattr(handle, "value"):
-            # A pointer of ctypes; null is the default stream.
+            # The handle is a pointer of ctypes; null is the default stream.
             handle = handle.value or 0
     if isinstance(handle, (bool, np.bool_)) or not isinstance(handle, (int, np.integer)) or handle < 0:
         raise make_argument_error(f"stream is a stream of the array's library or its handle, an int; got {obj!r}")
@@ -236,7 +236,7 @@ def stream_of(obj: Any) -> tuple[int, int | None]:
 
 
 def _without_grad(tensor: Any) -> Any:
-    """The tensor as raw code sees it. As in torch, nothing that it computes is recorded for a gradient; there nobody is told."""
+    """The tensor as raw code sees it. As in torch, its work is not recorded for a gradient; torch gives no warning."""
     import torch
 
     if torch.is_grad_enabled():
@@ -262,7 +262,7 @@ def bfloat16() -> np.dtype:
 
 
 def _is_tensor(obj: Any) -> bool:
-    """Whether it is a tensor of torch's, or of a class made from that."""
+    """True if it is a tensor of torch, or of a class derived from it."""
     torch = sys.modules.get("torch")
     return torch is not None and hasattr(torch, "Tensor") and isinstance(obj, torch.Tensor)
 
@@ -282,12 +282,12 @@ def _of_bfloat16(tensor: Any) -> np.ndarray:
     return tensor.view(torch.int16).numpy().view(bfloat16())
 
 
-# The structs of C++ by torch's names of what they hold.
+# The structs of C++, by torch's names of the types.
 _FLOAT8 = {"float8_e4m3fn": ("__nv_fp8_e4m3", "Float8_e4m3fn"), "float8_e5m2": ("__nv_fp8_e5m2", "Float8_e5m2")}
 
 
 def _of_float8(tensor: Any, what: str, wanted: str) -> np.ndarray:
-    """The memory of a torch tensor of 8-bit floats as bytes, for a pointer to such ones or to anything."""
+    """The memory of a torch tensor of 8-bit floats as bytes, for a pointer to such floats or to any type."""
     import torch
 
     name = str(tensor.dtype).removeprefix("torch.")
@@ -308,14 +308,14 @@ def _has_buffer(obj: Any) -> bool:
 
 
 def as_tensor(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
-    """As `as_array`, for an operator's argument: a NumPy scalar is a 0-d array, where it is only read."""
+    """The same as `as_array`, for an operator's argument: a NumPy scalar is a 0-d array, where it is only read."""
     if isinstance(obj, np.generic) and not write:
         return np.asarray(obj)
     return as_array(obj, write, name, wanted)
 
 
 def as_result(obj: Any, what: str) -> np.ndarray:
-    """What a reference or gradient gave, as a contiguous array of a type that can be compared."""
+    """The result of a reference or gradient, as a contiguous array of a type that can be compared."""
     detach = getattr(obj, "detach", None)
     half = half_of(obj)
     try:
@@ -372,7 +372,7 @@ def of_nothing(array: np.ndarray) -> Any:
 
 
 def host_value(obj: Any) -> tuple[str, str] | None:
-    """What host code takes that is neither a number of Python's nor an array: dtypes, devices, scalars of NumPy."""
+    """A value that host code takes and that is neither a number of Python nor an array: dtypes, devices, scalars of NumPy."""
     if isinstance(obj, np.floating):
         return "float", ""
     if isinstance(obj, np.bool_):
@@ -390,7 +390,7 @@ def host_value(obj: Any) -> tuple[str, str] | None:
 
 
 def host_spec(obj: Any) -> tuple[list[int], str] | None:
-    """The shape and dtype of what has them: a `Spec`, an array, torch's FakeTensor. Sizes that are symbols become numbers."""
+    """The shape and dtype of an object that has them: a `Spec`, an array, torch's FakeTensor. Sizes that are symbols become numbers."""
     shape, dtype = getattr(obj, "shape", None), getattr(obj, "dtype", None)
     if shape is None or dtype is None or isinstance(obj, np.generic):
         return None
@@ -399,7 +399,7 @@ def host_spec(obj: Any) -> tuple[list[int], str] | None:
 
 
 def host_strides(obj: Any) -> list[int] | None:
-    """The strides of what has them, in elements: a `Spec`, an array, torch's FakeTensor."""
+    """The strides, in elements, of an object that has them: a `Spec`, an array, torch's FakeTensor."""
     stride = getattr(obj, "stride", None)
     if callable(stride):
         return [int(step) for step in stride()]
@@ -408,7 +408,7 @@ def host_strides(obj: Any) -> list[int] | None:
 
 
 def dtype_of(name: str, first: Any) -> Any:
-    """An element type as the kind of dtype that goes with the first argument."""
+    """An element type as the kind of dtype that belongs to the first argument's library."""
     is_torchs = type(first).__module__.partition(".")[0] == "torch" if first is not None else "torch" in sys.modules
     if is_torchs:
         import torch

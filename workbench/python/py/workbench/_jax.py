@@ -14,7 +14,7 @@ __all__ = ["to_jax"]
 
 
 def to_jax(op: Any) -> Callable[..., Any]:
-    """A function that `jax.jit`, `jax.vmap` and `jax.grad` know what to do with."""
+    """A function that `jax.jit`, `jax.vmap` and `jax.grad` can transform."""
     if op._writes:
         raise make_argument_error(f"`{op.name}` writes {', '.join(op._writes)}; JAX's arrays are not written")
 
@@ -57,7 +57,7 @@ def to_jax(op: Any) -> Callable[..., Any]:
                 return tuple(np.zeros(v.shape, v.dtype) if g is None else np.asarray(g, v.dtype) for g, v in floats)
 
             several = grads if isinstance(grads, (tuple, list)) else (grads,)
-            # The gradient of an integer is of a type that holds nothing.
+            # The gradient of an integer has a type without values.
             several = [np.zeros(g.shape, np.float32) if g.dtype == jax.dtypes.float0 else g for g in several]
             shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in given if _is_float(v))
             made = iter(jax.pure_callback(pull, shapes, *given, *several, vmap_method="sequential"))

@@ -1,4 +1,4 @@
-"""Options of compilers and linkers: those that say what a text means, and those that exact arithmetic on this machine meets anyway."""
+"""Options of compilers and linkers: those that change the meaning of a text, and those that exact arithmetic on this machine satisfies anyway."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .errors import make_argument_error
 
 __all__ = ["Options", "check_linker_flags", "parse_options", "split_flags"]
 
-# Options that say how fast, where, or how verbosely to compile, or that permit less exact arithmetic: the CPU's exact result satisfies
-# them all. By the families of GCC's and nvcc's manuals; of GCC's `-f` and `-m` all but those below.
+# Options for speed, place or verbosity of a compilation, or that permit less exact arithmetic: the CPU's exact result
+# satisfies them all. They follow the families in GCC's and nvcc's manuals, with all of GCC's `-f` and `-m` except those below.
 _HARMLESS = re.compile(
     r"""-O([0-3sgz]|fast)? | /O\w | -g\w* | -G | -w | -W.* | -pedantic(-errors)? | -pipe | -save-temps | -pg | -fPIC | -pthread | -c | -v
     | -l.* | -L.* | -t=?\d*
@@ -35,7 +35,7 @@ _WITH_VALUE = re.compile(
     re.VERBOSE,
 )
 _FMAD = re.compile(r"--?fmad=(true|false)")
-# Libraries that every program here has, whose calls this one runs itself or names where it cannot, and how to link.
+# Libraries that every program here has (their functions run here, or are named as missing), and options for linking.
 _KNOWN_LINKER_FLAGS = re.compile(
     r"""-l(cudart|cudart_static|cudadevrt|cuda|nvrtc|nvToolsExt|cu(blas|blasLt|dnn|rand|fft|sparse|solver|file)\w* | nccl
     |c10\w*|torch\w*|m|stdc\+\+|stdc\+\+fs|c|gcc|pthread|dl|rt|gomp|omp|iomp5|z|tbb|mkl\w*|openblas|blas|lapack|python[\d.]*)
@@ -64,7 +64,7 @@ def split_flags(flags: str | Iterable[str] | None, what: str) -> list[str]:
 
 
 class CompileOptions(TypedDict, total=False):
-    """Options of the native half's `compile_source`, which checks them; `workbench/runtime/options.rs` says what each means."""
+    """Options of the native half's `compile_source`, which checks them; `workbench/runtime/options.rs` documents each."""
 
     device: str
     name: str
@@ -123,7 +123,7 @@ def parse_options(options: Iterable[str], device: str) -> Options:
 
 
 def check_linker_flags(flags: Iterable[str]) -> None:
-    """Refuses to link what is not there."""
+    """Refuses libraries that are not there."""
     for flag in flags:
         if not _KNOWN_LINKER_FLAGS.fullmatch(flag):
             raise make_argument_error(f"linker flag `{flag}` cannot be honoured: nothing is linked; put the code in the source")

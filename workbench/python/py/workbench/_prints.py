@@ -1,6 +1,6 @@
-"""What tells a callable from one that does something else, for whoever keeps what it did: its code, and all that it can be seen to use.
+"""Fingerprints of callables, equal only for callables that do the same, as keys of kept results: of the code, and of all that it visibly uses.
 
-What cannot be seen through (objects of extensions, open files) counts as new each time, so that nothing old is served for it.
+An opaque object (of an extension, an open file) counts as new each time, so that no old result is used for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), typ
 
 
 def print_of(value: Any) -> str:
-    """The same for what does the same; another one where that is not certain."""
+    """The print of a value: equal only for values that surely do the same."""
     try:
         return _print(value, {})
     except RecursionError:
@@ -38,14 +38,14 @@ def _new(what: Any) -> str:
 
 
 def _is_installed(module: str | None) -> bool:
-    """Whether nobody changes a module while a notebook runs."""
+    """True if a module does not change while a notebook runs."""
     found = sys.modules.get(module or "")
     path = getattr(found, "__file__", None)
     return found is not None and module != "__main__" and (path is None or path.startswith((*_INSTALLED, _OURS)))
 
 
 def _is_of_installed(value: Any) -> bool:
-    """Whether it is what its name means in such a module."""
+    """True if its name in such a module means this object."""
     if not _is_installed(value.__module__):
         return False
     found: Any = sys.modules[value.__module__]
@@ -54,7 +54,7 @@ def _is_of_installed(value: Any) -> bool:
     return found is value
 
 
-# What has been met, by its identity: its number, and itself, so that nothing else gets the identity meanwhile.
+# Values that have been met, by identity: the number, and the value itself, so that no other value gets the identity meanwhile.
 _Seen = dict[int, tuple[int, Any]]
 
 
@@ -94,7 +94,7 @@ def _print(value: Any, seen: _Seen) -> str:
 
     name = getattr(value, "name", None)
     if isinstance(name, str) and value is handles.get(name):
-        # A handle is a name; what it means is told of by itself.
+        # The handle is a name; the operator it stands for has a print of its own.
         return f"operator {name}"
     if _is_plain(type(value)) and hasattr(value, "__dict__"):
         return f"object {_print(type(value), seen)} {_print(vars(value), seen)}"
@@ -102,9 +102,9 @@ def _print(value: Any, seen: _Seen) -> str:
 
 
 def _is_plain(kind: type) -> bool:
-    """Whether objects of a class are what their class and their attributes are: no memory of an extension's behind them, no slots."""
+    """True if objects of a class consist of their class and their attributes: no memory of an extension, no slots."""
     usual = ("__setattr__", "__getattribute__", "__reduce__", "__reduce_ex__")
-    # Room for attributes and weak references, and nothing else.
+    # An object has room for attributes and weak references, and nothing else.
     return (
         kind.__basicsize__ <= object.__basicsize__ + 2 * tuple.__itemsize__
         and all(getattr(kind, name) is getattr(object, name) for name in usual)

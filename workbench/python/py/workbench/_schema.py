@@ -1,4 +1,4 @@
-"""Schemas of callables that have none written: from the types that Python's annotations say.
+"""Schemas of callables without one: from the types in Python's annotations.
 
 A name alone takes its schema from the C++ type, as torch's `m.def` does, or from annotations.
 """
@@ -19,8 +19,8 @@ _EXAMPLE = '"lab::scale(Tensor x, float by) -> Tensor"'
 
 
 def inferred(name: str, function: Callable[..., Any]) -> str:
-    """The schema of a callable under a name: arrays (NumPy's, torch's) are `Tensor`, `int`, `float`, `bool`, `str` themselves,
-    `Optional`, lists and tuples of results as torch writes them.
+    """The schema of a callable under a name: arrays (NumPy's, torch's) are `Tensor`, `int`,
+    `float`, `bool`, `str` stay, `Optional`, lists and tuples of results are written as in torch.
 
     ArgumentError for a parameter or result without an annotation, or with one that no schema has.
     """

@@ -1,10 +1,10 @@
-"""Shapes of host functions for sizes that are symbols, as `torch.compile(dynamic=True)` and `torch.export` have them.
+"""Shapes of host functions for sizes that are symbols, as `torch.compile(dynamic=True)` and `torch.export` use them.
 
-A host function works with numbers. It is run without data for several sizes near those at hand, and each extent of its results is looked
-for among what extents are made of: constants, the sizes themselves, their sums, products and quotients. Arguments that the schema calls
-`SymInt` are such sizes, too. Where one formula fits all runs it is taken; where none does, torch is given numbers, and compiles for each
-size anew. A formula could still be wrong for sizes far away, so from then on the results of every call are held against it, and a call
-that differs is an error.
+A host function works with numbers. It is run without data for several sizes near those at hand, and each
+extent of its results is searched among the candidates: constants, the sizes themselves, their sums, products
+and quotients. Arguments that the schema calls `SymInt` are such sizes, too. A formula that fits all runs is
+used; if there is none, torch gets numbers, and compiles for each size anew. A formula could still be wrong for
+distant sizes, so from then on the results of every call are compared with it, and a difference is an error.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .operators import Spec, spec_in_memory
 __all__ = ["symbolic"]
 
 Formula = Callable[[Sequence[Any]], Any]
-#: How many sizes are tried, those at hand among them.
+#: The number of sizes that are tried, the given ones among them.
 _RUNS = 5
 #: The kind of an argument that is a size itself.
 _NUMBER = "SymInt"
 
 
 class _Rule:
-    """Formulas for the extents of results, for arguments of one make."""
+    """Formulas for the extents of results, for arguments of one layout."""
 
     def __init__(self, make: Any, results: list[tuple[str, list[Formula], tuple[int, ...]]], is_several: bool) -> None:
         self.make, self.results, self.is_several = make, results, is_several
@@ -41,7 +41,7 @@ class _Rule:
         return tuple(made) if self.is_several else made[0]
 
     def fits(self, inputs: Sequence[Any]) -> bool:
-        """Whether concrete arguments are of this make: the same types, fixed extents, and extents that are one symbol alike."""
+        """True if concrete arguments have this layout: the same types, the fixed extents, and equal extents where one symbol stands."""
         named: dict[str, int] = {}
         flat = list(_flat(inputs))
         if len(flat) != len(self.make):
@@ -59,7 +59,7 @@ class _Rule:
         return True
 
     def sizes(self, inputs: Sequence[Any]) -> list[int]:
-        """The sizes in concrete arguments of this make."""
+        """The sizes in concrete arguments of this layout."""
         return [size for value, (_, extents) in zip(_flat(inputs), self.make) if extents is not None for size in _sizes_of(value)]
 
 
@@ -73,12 +73,12 @@ def _is_symbol(value: Any) -> bool:
 
 
 def symbolic(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The results as `Spec`s whose extents may be symbols; None where no size is a symbol, or no formula fits."""
+    """The results as `Spec`s whose extents may be symbols; None if no size is a symbol, or no formula fits."""
     inputs = handle._arguments(args, kwargs)
     make, sizes = [], []
     for value in _flat(inputs):
         if _is_symbol(value):
-            # An argument `SymInt`.
+            # The argument is a `SymInt`.
             make.append((_NUMBER, (_name(value),)))
             sizes.append(value)
             continue
@@ -137,7 +137,7 @@ def _found(handle: Any, inputs: Sequence[Any], make: Any, sizes: Sequence[Any]) 
         # A size that depends on data has none.
         hints.append(node.hint if node.has_hint() else 8)
     numbers = random.Random(17)
-    # Sizes a little larger, and multiples where they cannot be just any number.
+    # The sizes are a little larger, or multiples if they cannot be just any number.
     for larger in (lambda hint: hint + numbers.randint(1, 30), lambda hint: hint * numbers.randint(2, 11)):
         runs = []
         for run in range(_RUNS):
@@ -164,7 +164,7 @@ def _filled(inputs: Any, sizes: Iterator[int]) -> list[Any]:
     for value in inputs:
         if isinstance(value, torch.Tensor):
             shape, dtype = tuple(next(sizes) for _ in value.shape), str(value.dtype).removeprefix("torch.")
-            # Those that are not contiguous have no symbols.
+            # Arrays that are not contiguous have no symbols.
             made.append(Spec(shape, dtype) if value.is_contiguous() else spec_in_memory(shape, dtype, tuple(map(int, value.stride()))))
         elif _is_symbol(value):
             made.append(next(sizes))
@@ -178,7 +178,7 @@ def _fitted(make: Any, runs: list[tuple[list[int], Any]], places: list[int]) -> 
     outcomes = [list(result) if isinstance(result, (list, tuple)) else [result] for _, result in runs]
     if any(len(outcome) != len(outcomes[0]) or not all(isinstance(spec, Spec) for spec in outcome) for outcome in outcomes):
         return None
-    # Sizes that always agree are one.
+    # Sizes that are equal in all runs are one.
     columns: dict[tuple[int, ...], int] = {}
     for place in places:
         columns.setdefault(tuple(sizes[place] for sizes, _ in runs), place)
@@ -229,7 +229,7 @@ def _formula(extents: list[int], runs: list[tuple[list[int], Any]], columns: dic
 
 
 def _candidates(extents: list[int], samples: list[list[int]], places: list[int]) -> Iterator[Formula]:
-    """The simplest first."""
+    """The candidate formulas, the simplest first."""
     for i in places:
         yield lambda sizes, i=i: sizes[i]
     for i in places:

@@ -26,7 +26,7 @@ _Base: Any = getattr(torch.autograd.function, "_SingleLevelFunction", torch.auto
 
 
 def _one_level() -> Any:
-    """Where a function of one level may be applied: torch asks for a word on it when transforms are at work."""
+    """A context in which a function of one level may be applied: torch wants it enabled while transforms are active."""
     if not torch._C._are_functorch_transforms_active():
         return nullcontext()
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -35,14 +35,14 @@ def _one_level() -> Any:
 
 
 class _Call:
-    """What of a call is no tensor of its own: the place of each flat argument, and what is passed by name."""
+    """The parts of a call besides its tensors: the place of each flat argument, and arguments passed by name."""
 
     def __init__(self, handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.passed, self.kwargs = len(args), kwargs
         self.flat: list[Any] = []
         self.lengths: list[int | None] = []
         for value in args:
-            # A list without items is one of tensors as well as of anything else.
+            # A list without items may be a list of tensors or of anything else.
             is_list = isinstance(value, (list, tuple)) and all(isinstance(item, (torch.Tensor, type(None))) for item in value)
             self.lengths.append(len(value) if is_list else None)
             self.flat.extend(value if is_list else (value,))
@@ -63,19 +63,19 @@ def _nested(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
 
 
 def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
-    """The kernel of an operator for the dispatch key `Autograd`. It asks for the gradient at every call, and stays for as long as the
-    operator's definition: torch crashes where a kernel in Python goes while another thread, or a compiled function, is about to call it."""
+    """The kernel of an operator for the dispatch key `Autograd`. It looks the gradient up at every call, and lives as long as the operator's
+    definition: torch crashes if a kernel in Python is freed while another thread, or a compiled function, is about to call it."""
     count = handle._positional
     schema = operator._schema
     writes = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
     traced = TracedGradient(handle, operator)
 
     def is_recorded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether the gradient of a call is what host code records."""
+        """True if the gradient of a call is recorded by host code."""
         registered, _ = getattr(handle, "_gradient_rule", (None, None))
         if registered is not None or not getattr(handle, "_has_gradient", False):
             return False
-        # What a callable serves is not recorded.
+        # A call that a callable serves is not recorded.
         return not getattr(handle, "_outside", None) or handle._serving("cpu", handle._arguments(args, kwargs)) is None
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -87,12 +87,12 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
 
         @staticmethod
         def forward(ctx: Any, call: _Call, keyset: Any, *flat: Any) -> Any:
-            # A function of one level runs without gradients, and the levels below would take that for their own wish.
+            # A function of one level runs without gradients, and the levels below would take that for the caller's wish.
             below = torch.enable_grad() if torch._C._are_functorch_transforms_active() else nullcontext()
             with below, torch._C._AutoDispatchBelowAutograd():
                 result = operator.redispatch(keyset & torch._C._after_autograd_keyset, *call.nested(flat), **call.kwargs)
             every = handle._arguments(tuple(call.nested(flat)), call.kwargs)
-            # A graph keeps the gradient of its time, whatever a cell says later.
+            # The graph keeps the gradient of its time, even if a cell registers another later.
             backward, setup = rule(tuple(call.nested(flat)), call.kwargs)
             ctx._wb_call, ctx._wb_backward, ctx._wb_shapes = call, backward, shapes_of(every[:count])
             if setup is not None and count == len(every):
@@ -156,7 +156,7 @@ def autograd_kernel(handle: Any, operator: Any) -> Callable[..., Any]:
         needed = torch.is_grad_enabled() and torch._C._any_requires_grad(*args, *kwargs.values())
         if needed and not is_traced(args, kwargs) and is_recorded(args, kwargs):
             return record(*args, **kwargs)
-        # In forward mode torch asks the function for its `jvp`, and says that it has none; past it tangents would be lost in silence.
+        # Forward mode would ask the function for its `jvp`, which does not exist; without this error tangents would be lost silently.
         if forward_ad._current_level >= 0 or needed:
             if writes and needed:
                 raise RuntimeError(f"`{schema.name}` writes its arguments: a function that is traced has no gradient of it")

@@ -1,8 +1,8 @@
-"""Operators in `torch.ops`: definitions, shapes without data and gradients. What runs is in Rust (`src/torch`).
+"""Operators in `torch.ops`: definitions, shapes without data and gradients. The kernels are in Rust (`src/torch`).
 
-An operator is defined once for as long as its schema stays: the dispatcher calls it by name, so a cell that is run again changes what
-runs without torch knowing. A changed schema takes the definition out and makes another. What torch's compilers have built holds shapes
-and gradients of its own; it is forgotten when those change.
+An operator is defined once for as long as its schema stays: the dispatcher calls it by name, so a cell that is run
+again changes the implementation without torch's knowledge. A changed schema takes the definition out and makes another.
+Graphs that torch's compilers have built hold shapes and gradients of their own; they are dropped when those change.
 
 The tag of all shapes and gradients is in the key of torch's caches on disk, without which inductor serves an old backward, in the same
 process and in the next. In a compiled function torch's tracer sees no Python in a handle, so handles are put into its graph whole
@@ -35,7 +35,7 @@ from .outside import several
 __all__ = ["define", "note_change", "packet", "set_gradient", "set_vmap"]
 
 _FOLDER = Path(torch.__file__).parent
-# How many seconds a schema that changes waits for calls, and calls for a schema that changes.
+# The time, in seconds, that a schema change waits for calls, and calls for a schema change.
 _PATIENCE = 10.0
 _workbench.torch_is_here(torch.Tensor)
 
@@ -43,7 +43,7 @@ _workbench.torch_is_here(torch.Tensor)
 def _stream_function() -> int:
     """The address of the function that gives torch's current stream on a GPU; 0 in a torch without CUDA."""
     try:
-        # It is loaded with torch.
+        # The library is loaded with torch.
         library = ctypes.CDLL(str(_FOLDER / "lib" / "libtorch_cuda.so"), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
         return ctypes.cast(library.aoti_torch_get_current_cuda_stream, ctypes.c_void_p).value or 0
     except (OSError, AttributeError):
@@ -55,7 +55,7 @@ _entries: dict[str, _Entry] = {}
 
 
 class _Entry:
-    """What torch knows of an operator."""
+    """The registration of an operator with torch."""
 
     def __init__(self, name: str, kind: type, schemas: tuple[tuple[str, str], ...], devices: frozenset[str]) -> None:
         self.name, self.kind, self.schemas, self.devices = name, kind, schemas, devices
@@ -70,7 +70,7 @@ class _Entry:
         self.asks_for_gradients = False
         #: Overloads whose gradient is recorded as they run.
         self.recorded: set[str] = set()
-        #: What is true of the shapes and gradients that compilers may have built in.
+        #: The facts about shapes and gradients that compilers may have built into code.
         self.print = ""
 
     def define(self) -> None:
@@ -85,7 +85,7 @@ class _Entry:
             try:
                 self.library.define(schema.split("::", 1)[1])
             except RuntimeError as error:
-                # What is there by that name may be somebody else's.
+                # The operator of that name may be another library's.
                 self.take_out()
                 why = next((line.strip() for line in str(error).splitlines() if line.strip()), "it does not say why")
                 raise make_argument_error(f"torch takes no operator `{schema}`: {why}") from None
@@ -98,10 +98,10 @@ class _Entry:
             outside = self.devices if overload == "default" else frozenset()
             keys = ["CPU"]
             if "cuda" in outside or not isinstance(handle, PythonOp):
-                # Of host code the kernel says that it runs on the CPU.
+                # The kernel for host code says itself that it runs on the CPU.
                 keys.append("CUDA")
             if not any(str(argument.type) == "Tensor" for argument in parsed.arguments):
-                # A call may be without a tensor that would say where.
+                # The call may have no tensor that would tell the device.
                 keys.append("CompositeExplicitAutograd")
             for key in keys:
                 kernel, device = None, "cuda" if key == "CUDA" else "cpu"
@@ -120,18 +120,18 @@ class _Entry:
         return self.rules[kind]
 
     def gradient(self, handle: Any) -> None:
-        """Has torch's autograd ask for the gradient, at every call from now on."""
+        """Makes torch's autograd look up the gradient, at every call from now on."""
         if self.asks_for_gradients:
             return
         operator = packet(self.name)
         overload = operator if isinstance(operator, torch._ops.OpOverload) else operator.default
         self.library.impl(self.short, autograd_kernel(handle, overload), "Autograd", with_keyset=True)
-        # Where compiled functions have called it without one, the overload remembers what it found.
+        # The overload remembers the kernels that compiled functions found without a gradient.
         getattr(overload, "_dispatch_cache", {}).clear()
         self.asks_for_gradients = True
 
     def record(self) -> None:
-        """Has torch's autograd ask for gradients that are written in C++."""
+        """Makes torch's autograd use gradients that are written in C++."""
         handle = handles[self.name]
         if isinstance(handle, PythonOp) or not isinstance(handle, LibraryOp):
             return
@@ -160,7 +160,7 @@ class _Entry:
         if held is not None:
             _retire(held)
             _retired[self.packet_name()] = held
-        # Whoever is inside looks at the schema once more on the way out.
+        # A call that is inside looks at the schema once more on the way out.
         if not all(kernel._rest(_PATIENCE) for kernel in self.kernels):
             _revive(self.packet_name())
             raise make_argument_error(
@@ -183,12 +183,12 @@ class _Entry:
         return self.name.partition(".")[0]
 
     def held(self) -> Any:
-        """The object in `torch.ops` that somebody may hold."""
+        """The object in `torch.ops` that other code may hold."""
         found = vars(getattr(torch.ops, self.namespace)).get(self.short.partition(".")[0])
         return found if isinstance(found, torch._ops.OpOverloadPacket) else None
 
 
-# Objects of `torch.ops` whose operators have been taken out, by name: somebody may hold them, and torch's point at memory that is gone.
+# Objects of `torch.ops` whose operators have been taken out, by name: other code may hold them, and torch's memory behind them is gone.
 _retired: dict[str, Any] = {}
 
 
@@ -216,7 +216,7 @@ def _retire(held: Any) -> None:
 
 
 def _revive(name: str) -> None:
-    """Gives a packet that somebody may hold, and its overloads, the operator that has their name now."""
+    """Gives a packet that other code may hold, and its overloads, the operator that has their name now."""
     held = _retired.pop(name, None)
     if held is None:
         return
@@ -226,7 +226,7 @@ def _revive(name: str) -> None:
     vars(space).pop(short, None)
     fresh, old = getattr(space, short, None), _overloads(held)
     if fresh is None:
-        # Nothing has the name now; whoever waits is told so.
+        # No operator has the name now; threads that wait are told so.
         ready.set()
         return
     for overload in fresh._overload_names:
@@ -255,14 +255,14 @@ def _schemas(handle: Any) -> Iterator[tuple[str, str]]:
 
 
 def define(name: str) -> None:
-    """Makes an operator known to torch, or what it means now."""
+    """Makes an operator, or its new meaning, known to torch."""
     handle = handles[name]
     schemas = tuple(_schemas(handle))
     entry = _entries.get(name)
-    # Where callables serve some calls, each asks in Python.
+    # Callables that serve some calls are looked up in Python, by each call.
     devices = frozenset(one.device for one in handle._outside.values())
     if entry is not None and (entry.kind, entry.schemas, entry.devices) == (type(handle), schemas, devices):
-        # A kernel that asks for the gradient finds that there is none.
+        # The autograd kernel finds by itself that there is no gradient.
         entry.drop("vmap")
     else:
         if entry is not None:
@@ -285,7 +285,7 @@ def define(name: str) -> None:
 def _show_dynamo(these: list[Any]) -> None:
     """Lets compiled functions call handles as they call `torch.ops`: torch's tracer sees no Python in them."""
     if "torch._dynamo" not in sys.modules:
-        # It takes a second to import, and most programs never do.
+        # This module takes a second to import, and most programs never do.
         torch_side.watch("torch._dynamo", lambda: _show_dynamo([handles[name] for name in _entries if name in handles]))
         return
     for handle in these:
@@ -293,7 +293,7 @@ def _show_dynamo(these: list[Any]) -> None:
 
 
 def packet(name: str) -> Any:
-    """The operator in `torch.ops`, or the overload that the name says; None where torch does not know it."""
+    """The operator in `torch.ops`, or the overload that the name says; None if torch does not know it."""
     packet_name, _, overload = name.partition(".")
     entry = _entries.get(name) or _entries.get(packet_name)
     if entry is None:
@@ -328,14 +328,14 @@ def _first_schema(handle: Any) -> str:
 
 
 def _refuse_gradient(name: str) -> None:
-    """Has an operator that computes a gradient, and has none itself, say so where torch would take zeros."""
+    """Makes an operator that computes a gradient, and has none itself, raise an error where torch would use zeros."""
     entry, handle = _entries.get(name), handles.get(name)
     if entry is not None and handle is not None and not handle._writes:
         entry.gradient(handle)
 
 
 def _writing_kernel(operator: Any) -> Callable[..., Any]:
-    """For the key `ADInplaceOrView`: what is written counts as changed, so that a graph that needs it as it was says so."""
+    """The kernel for `ADInplaceOrView`: written arguments count as changed, so that a graph that needs the old values raises an error."""
     schema = operator._schema
     writes = [(i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
 
@@ -363,7 +363,7 @@ def _writing_kernel(operator: Any) -> Callable[..., Any]:
 
 
 def note_change(name: str) -> None:
-    """Shapes of an operator come about in another way."""
+    """Notes that the shapes of an operator are computed in another way."""
     _note_change(_entries[name], handles[name])
 
 
@@ -374,7 +374,7 @@ def set_vmap(name: str, rule: Callable[..., Any]) -> None:
 
 
 def _bare(value: Any) -> Any:
-    """Without what autograd knows: the dispatcher's kernels are below it."""
+    """A value without autograd's data: the dispatcher's kernels are below autograd."""
     if isinstance(value, torch.Tensor):
         return value.detach()
     if isinstance(value, (list, tuple)):
@@ -383,7 +383,7 @@ def _bare(value: Any) -> Any:
 
 
 def _python_kernel(handle: Any, device: str) -> Callable[..., Any]:
-    """For callables, for types that torch's boxed kernels cannot pass (`Scalar`, `complex`), and for torch before 2.10."""
+    """A kernel in Python: for callables, for types that torch's boxed kernels cannot pass (`Scalar`, `complex`), and for torch before 2.10."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return handle._direct(*map(_bare, args), **{name: _bare(value) for name, value in kwargs.items()})
@@ -391,7 +391,7 @@ def _python_kernel(handle: Any, device: str) -> Callable[..., Any]:
     if isinstance(handle, PythonOp) or getattr(handle, "_outside", None):
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            # By name: a cell that is run again gives another function.
+            # The function is looked up by name: a cell that is run again gives another one.
             inputs = handle._arguments(args, kwargs)
             found = handle._serving(device, inputs)
             function = getattr(handle, "function", None) if found is None else found.function
@@ -405,8 +405,8 @@ def _python_kernel(handle: Any, device: str) -> Callable[..., Any]:
                 for tensor in _all_tensors(value)
                 if not tensor.is_inference()
             ]
-            # Below autograd nobody would count what is written.
-            # A gradient is what is registered, not what the callable happens to be made of.
+            # Writes would not be counted below autograd.
+            # The gradient is the registered one, not that of the callable's operations.
             with torch._C._AutoDispatchBelowAutograd(), torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.ADInplaceOrView, False):
                 result = function(*inputs[:count], **dict(zip(handle.params[count:], inputs[count:])))
             for name, tensor, version in kept:
@@ -430,7 +430,7 @@ def _all_tensors(value: Any) -> list[torch.Tensor]:
 
 
 def _unshared(value: Any, given: list[torch.Tensor]) -> Any:
-    """A result that shares no memory with what was given."""
+    """A result that shares no memory with the arguments."""
     if isinstance(value, (list, tuple)):
         return [_unshared(item, given) for item in value]
     if not isinstance(value, torch.Tensor):
@@ -469,7 +469,7 @@ def _tensors(value: Any, device: Any) -> Any:
 
 
 def _fake(name: str, overload: str) -> Callable[..., Any]:
-    """The shapes of the results, as torch wants them, by the rule that the operator has at the time."""
+    """The shapes of the results, as torch needs them, by the operator's current rule."""
 
     def fake(*args: Any, **kwargs: Any) -> Any:
         handle = handles[name]
@@ -518,7 +518,7 @@ def _kind(value: Any) -> Any:
 
 
 def _shapes(handle: Op, inputs: tuple[Any, ...]) -> list[tuple[Any, str | None]]:
-    """Extents, and the dtype where the rule says one, of every fresh output; sizes may be symbols."""
+    """Extents, and the dtype if the rule gives one, of every fresh output; sizes may be symbols."""
     rule = handle._parts["shape"]
     if callable(rule):
         made = rule(*(Spec(v.shape, v.dtype, str(v.device)) if isinstance(v, torch.Tensor) else v for v in inputs))
@@ -582,15 +582,15 @@ def _compiled(expression: str) -> types.CodeType:
 
 
 def _forget_compiled() -> None:
-    """Compiled functions hold shapes and gradients as they were."""
-    # To name it by way of torch would import it, which takes seconds; nothing is compiled before somebody has.
+    """Drops compiled functions, which hold the old shapes and gradients."""
+    # The module is not imported here, which would take seconds; nothing has been compiled before it is.
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None and hasattr(dynamo, "reset"):
         dynamo.reset()
 
 
 def _note_change(entry: _Entry, handle: Any) -> None:
-    """Compares shapes and gradients with what compilers may have seen, in this process or, by their caches on disk, before it."""
+    """Compares shapes and gradients with those that compilers may have seen, in this process or, by their caches on disk, before it."""
     prints = [repr(entry.schemas)]
     if isinstance(handle, Op):
         prints += [print_of(rule) for rule in (handle._parts["shape"], handle._fake, handle._backward, handle._setup)]

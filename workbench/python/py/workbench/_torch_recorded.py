@@ -1,10 +1,10 @@
 """Gradients that are written in C++, in torch's autograd.
 
-Host code that runs on tensors that require grad records what it does (`runtime/host/call/recording.rs`): operations, functions of
+Host code that runs on tensors that require grad records its operations (`runtime/host/call/recording.rs`): operations, functions of
 `torch::autograd::Function`, other operators. The record is the graph of one call; here it becomes one node of torch's graph.
 
-Its backward asks the `Recording`; torch tells by what the node saves whether what it reads was written meanwhile. For graphs, which see
-no recordings, there is an operator `name__gradient` that runs the call once more and its gradient; it refuses what draws random numbers.
+Its backward asks the `Recording`; torch finds out by the node's saved tensors if they were written meanwhile. For graphs, which see
+no recordings, there is an operator `name__gradient` that runs the call once more and its gradient; it refuses code that draws random numbers.
 Functions of a module go the same way as operators.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["TracedGradient", "call_function", "call_recorded", "define_gradient"
 
 
 def is_to_be_recorded(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
-    """Whether a tensor among the arguments requires grad, and gradients are recorded."""
+    """True if a tensor among the arguments requires grad, and gradients are recorded."""
     return torch.is_grad_enabled() and (_requires_grad(args) or kwargs is not None and _requires_grad(kwargs))
 
 
@@ -67,7 +67,7 @@ def _with(value: Any, made: Any) -> Any:
 
 
 class _Call:
-    """A call that is over: its record, the tensors of its result, and who was called."""
+    """A call that is over: its record, the tensors of its result, and the callee."""
 
     def __init__(self, name: str, recording: Any, outputs: list[torch.Tensor], inputs: list[torch.Tensor]) -> None:
         self.name, self.recording, self.outputs, self.inputs = name, recording, outputs, inputs
@@ -88,7 +88,7 @@ class _Recorded(torch.autograd.Function):
         fixed = [tensor for tensor, has in zip(call.outputs, has_gradient) if not has]
         if fixed:
             ctx.mark_non_differentiable(*fixed)
-        # What the gradient reads may not be written before: torch tells by what is saved.
+        # Tensors that the gradient reads may not be written before: torch checks those that are saved.
         reads_inputs, reads_outputs = recording.reads
         saved = [tensor for tensor, reads in zip(inputs, reads_inputs) if reads]
         saved += [tensor for tensor, reads in zip(call.outputs, reads_outputs) if reads]
@@ -97,7 +97,7 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor | None) -> Any:
-        # To look at them is to ask whether they were written.
+        # The access to the saved tensors checks that they were not written.
         ctx.saved_tensors
         name, recording = ctx._wb_call
         try:
@@ -107,13 +107,13 @@ class _Recorded(torch.autograd.Function):
             add_place(error, f"in the backward of `{name}`")
             raise
         if torch.is_grad_enabled() and any(grad is not None for grad in made):
-            # Somebody wants the graph of this as well.
+            # The caller wants the graph of this as well.
             made = _Once.apply(name, torch.empty(0, requires_grad=True), *made)
         return (None, *made)
 
 
 class _Once(torch.autograd.Function):
-    """Gradients that have none themselves, and say so where torch would take zeros."""
+    """Gradients that have none themselves, and raise an error where torch would use zeros."""
 
     @staticmethod
     def forward(ctx: Any, name: str, _: torch.Tensor, *grads: torch.Tensor | None) -> Any:
@@ -128,9 +128,9 @@ class _Once(torch.autograd.Function):
 
 
 def call_recorded(name: str, record: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], warn: bool) -> Any:
-    """Calls host code by `record(wants, args, kwargs)`, which gives its result and the record of its gradient, or None where it has none.
+    """Calls host code by `record(wants, args, kwargs)`, which gives its result and the record of its gradient, or None if it has none.
 
-    `warn` says so where a result of floating-point numbers has no gradient at all.
+    `warn`: gives a warning if a result of floating-point numbers has no gradient at all.
     """
     with torch.no_grad():
         value, recording = record(_wants, args, kwargs)
@@ -139,9 +139,9 @@ def call_recorded(name: str, record: Callable[..., Any], args: tuple[Any, ...], 
     outputs = _tensors(value, [])
     inputs: list[torch.Tensor] = recording.inputs
     has_gradient = recording.differentiable
-    # An argument that comes back as it was is that argument.
+    # An argument that is returned as it was is that same argument.
     same = [i is not None and output is inputs[i] for output, i in zip(outputs, recording.aliases)]
-    # One that comes back without a gradient, detached, is a tensor of its own.
+    # A result without a gradient, detached, is a tensor of its own.
     for k, (is_same, has) in enumerate(zip(same, has_gradient)):
         if not is_same and not has and outputs[k].requires_grad and any(outputs[k] is tensor for tensor in inputs):
             outputs[k] = outputs[k].detach()
@@ -160,7 +160,7 @@ def call_recorded(name: str, record: Callable[..., Any], args: tuple[Any, ...], 
 
 
 def is_traced(*values: Any) -> bool:
-    """Whether a call is made for a graph, a transform of `torch.func` or a mode, rather than for its results."""
+    """True if a call is made for a graph, a transform of `torch.func` or a mode, rather than for its results."""
     if torch._C._are_functorch_transforms_active() or torch._C._len_torch_dispatch_stack() > 0:
         return True
     plain = torch._C._disabled_torch_dispatch_impl
@@ -183,7 +183,7 @@ def define_gradient(library: Any, native: Any, operator: Any) -> None:
     _, name, overload = _gradient_name(operator)
     schema = str(operator._schema)
     if any(a.alias_info is not None for a in operator._schema.arguments):
-        # Of what is written a graph has no gradient.
+        # A graph has no gradient of arguments that are written.
         return
     arguments = schema[schema.index("(") + 1 : schema.rindex(") ->")]
     target = f"{name}.{overload}" if overload else name
@@ -236,7 +236,7 @@ class TracedGradient:
         ctx._wb_values = inputs, keywords
         ctx.save_for_backward(*_tensors(list(inputs), []))
         ctx._wb_floats = [tensor.is_floating_point() for tensor in _tensors(output, [])]
-        # What is kept beside holds none.
+        # The values kept beside the tensors hold none.
         ctx._wb_values = _with(list(inputs), iter([_HOLE] * len(_tensors(list(inputs), [])))), keywords
 
     def backward(self, ctx: Any, *grads: Any) -> tuple[Any, ...]:

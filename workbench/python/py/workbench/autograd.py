@@ -12,9 +12,9 @@ __all__ = ["Context", "Pullback", "RecordedPullback"]
 
 
 class Context:
-    """What a `setup_context` leaves for its `backward`, as torch's `ctx`: any attribute, and the tensors saved.
+    """The data that a `setup_context` leaves for its `backward`, as torch's `ctx`: any attribute, and the tensors saved.
 
-    `needs_input_grad` holds one bool per input: whether it is an array of floating-point numbers.
+    `needs_input_grad` holds one bool per input: true for an array of floating-point numbers.
     """
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
@@ -27,20 +27,20 @@ class Context:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept."""
+        """The arrays that `save_for_backward` kept."""
         return self._saved
 
 
 def needs_grad(value: Any) -> bool:
-    """Whether a gradient for this input makes sense."""
+    """True if a gradient for this input makes sense."""
     dtype = getattr(value, "dtype", None)
-    # ml_dtypes' bfloat16 is of kind "V", as all types are that NumPy does not know itself.
+    # NumPy gives kind "V" to ml_dtypes' bfloat16, as to all types that it does not know itself.
     real = getattr(dtype, "kind", "") == "f" or getattr(dtype, "name", "") == "bfloat16"
     return dtype is not None and np.ndim(value) >= 0 and real
 
 
 def shapes_of(inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The shape of each input, of a list of arrays a list of those; None where it is no array."""
+    """The shape of each input, a list of shapes for a list of arrays; None if it is no array."""
 
     def one(value: Any) -> Any:
         if isinstance(value, (list, tuple)) and value and all(hasattr(item, "shape") for item in value):
@@ -51,7 +51,7 @@ def shapes_of(inputs: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], result: Any) -> tuple[Any, ...]:
-    """What a backward gave, one gradient per input.
+    """The gradients that a backward gave, one per input.
 
     Raises ArgumentError where there are more or fewer, and where a gradient has another shape than its input: it may only have
     more, as torch has it, where the input would broadcast to it.
@@ -120,7 +120,7 @@ class Pullback:
             raise
         given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if len(given) == self._positional:
-            # As in torch, arguments that are passed by name alone need not be mentioned.
+            # Arguments that are passed by name alone need not be mentioned, as in torch.
             given += (None,) * (len(self._shapes) - self._positional)
         return checked_gradients(self._name, self._params, self._shapes, given)
 
@@ -129,7 +129,7 @@ class Pullback:
 
 
 class RecordedPullback:
-    """The gradient of one call of host code, which recorded what it did: takes one gradient per output, None for zero, and gives one per
+    """The gradient of one call of host code, which recorded its operations: takes one gradient per output, None for zero, and gives one per
     input (None where it is no array of floating-point numbers, or the output does not depend on it; of a list of arrays a list)."""
 
     def __init__(self, name: str, recording: Any, inputs: Sequence[Any]) -> None:

@@ -23,10 +23,10 @@ def bench(
     seconds_per_size: float = 0.2,
     max_seconds: float = 60.0,
 ) -> BenchReport:
-    """Times callables over sizes: warm-up, interleaved rounds, medians with 95 % intervals, verdicts where they are due.
+    """Times callables over sizes: warm-up, interleaved rounds, medians with 95 % intervals, verdicts where the numbers allow them.
 
-    `make_args(n)` gives the arguments of a call at size `n` (a tuple, or the only one); all contestants of a size share
-    them. Caches are warm, or flushed before every call. What a contestant raises is raised.
+    `make_args(n)` gives the arguments of a call at size `n` (a tuple, or the only one); all contestants of
+    a size share them. Caches are warm, or flushed before every call. A contestant's exception is raised.
 
     The report shows itself in a notebook; `.rows` has the numbers, `.plot()` the picture, `.save(path)` writes
     `.json`, `.svg` or `.txt`.
@@ -42,7 +42,7 @@ def bench(
             raise make_argument_error(f"contestant `{name}` is a {type(function).__name__}; a callable is wanted")
     if not callable(make_args):
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
-    # What was queued before is none of theirs.
+    # Work that was queued before does not count.
     _workbench.synchronize()
     report = _workbench.sweep(
         [(str(name), function) for name, function in contestants.items()],
@@ -58,7 +58,7 @@ def bench(
 
 
 def _refuse_queued() -> None:
-    """ArgumentError where what was timed has queued kernels on a GPU: the times are those of queuing."""
+    """Raises ArgumentError if the timed callable has queued kernels on a GPU: the times are those of queuing."""
     if _workbench.has_queued():
         _workbench.synchronize()
         raise make_argument_error(
@@ -67,7 +67,7 @@ def _refuse_queued() -> None:
 
 
 def _size(size: Any) -> int:
-    """A size as an int; ArgumentError for what counts nothing.
+    """A size as an int; ArgumentError for a value that is no count.
 
     >>> _size(10), _size(1e3)
     (10, 1000)

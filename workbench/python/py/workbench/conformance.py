@@ -92,7 +92,7 @@ def _printing(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
 
 
 def _convert(dtype: type) -> Callable[[np.random.Generator, int], tuple[Any, ...]]:
-    # Also past both ends of each range, and NaN, of which PTX's cvt makes 0 or the top bit, by the types.
+    # The numbers go past both ends of each range, and include NaN, of which PTX's cvt makes 0 or the top bit, by the types.
     def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
         x: np.ndarray[Any, Any] = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 22, n)).astype(dtype)
         x[:4] = np.array([np.nan, np.inf, -np.inf, -np.nan], dtype)[:n]
@@ -208,7 +208,7 @@ def _ulp_distance(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _launch(module: Any, config: tuple[Any, ...], args: tuple[Any, ...]) -> tuple[list[np.ndarray], str]:
-    """Launches on copies; returns the arrays after it and what was printed."""
+    """Launches on copies; returns the arrays after it and the printed text."""
     copies = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -217,7 +217,7 @@ def _launch(module: Any, config: tuple[Any, ...], args: tuple[Any, ...]) -> tupl
 
 
 def run(seed: int = 0, report: Callable[[str], None] = print) -> dict[str, Any]:
-    """Runs every case; returns what happened as data (also what `--json` writes)."""
+    """Runs every case; returns the outcome as data (which `--json` writes, too)."""
     gpu = next((d for d in devices() if d.startswith("cuda")), None)
     rows = []
     for case in CASES:

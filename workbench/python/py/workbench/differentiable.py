@@ -1,4 +1,4 @@
-"""What operators can do besides being called, whether `wb.op` made them or a text registers them: gradients, and checks of them."""
+"""Abilities of operators besides calls, for those of `wb.op` and those that a text registers: gradients, and checks of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .outside import DTYPES, Outside, dtype_of, flat, is_on_cuda, outside, retur
 
 __all__ = ["Differentiable", "LibraryOp"]
 
-#: What numbers what `register_kernel` adds.
+#: The numbers of registrations by `register_kernel`.
 _NUMBERS = itertools.count(1)
-#: What an old handle leaves to the operator that has its name now.
+#: The methods that an old handle forwards to the operator that has its name now.
 _FORWARDED = (
     "register_kernel register_fake register_autograd register_vmap check gradcheck opcheck vjp bench fake save export to_jax".split()
 )
@@ -35,15 +35,15 @@ class Differentiable:
     _ask_outside: Callable[[bool], None]
     _direct: Callable[..., Any]
     fake: Callable[..., Any]
-    #: Whether arguments are what the schema says; an ArgumentError if not.
+    #: The check that arguments are what the schema says; an ArgumentError if not.
     _hold_arguments: Callable[[Sequence[Any]], None]
-    #: The gradient and what prepares it, which change together.
+    #: The gradient and its setup, which change together.
     _gradient_rule: tuple[Callable[..., Any] | None, Callable[..., Any] | None] = (None, None)
     #: The samples of the manifest that it was loaded from, by a call.
     _samples: Callable[[], list[dict[str, Any]]] | None = None
-    #: How torch runs it over a batch.
+    #: The rule by which torch runs it over a batch.
     _vmap_rule: Callable[..., Any] | None = None
-    #: What `register_kernel` added, by numbers: the larger the later, and the last word counts.
+    #: The additions of `register_kernel`, by numbers: a larger number is later, and the last one counts.
     _others: Mapping[int, Outside | Kernel] = {}
 
     @property
@@ -54,7 +54,7 @@ class Differentiable:
     def _setup(self) -> Callable[..., Any] | None:
         return self._gradient_rule[1]
 
-    #: The operator that has the name now, where it is of another make; and the handles that this one follows.
+    #: The operator that has the name now, if it is of another class; and the handles that this one follows.
     _successor: Any = None
     _before: Sequence[Any] = ()
 
@@ -67,12 +67,12 @@ class Differentiable:
         saves: Sequence[str] | None = None,
         differentiable: Sequence[str] | None = None,
     ) -> Any:
-        """The gradient, as in torch.library: `backward(ctx, *grads)` gives one gradient per input, None where it is no array.
+        """The gradient, as in torch.library: `backward(ctx, *grads)` gives one gradient per input, None if it is no array.
 
-        `setup_context(ctx, inputs, output)` runs after the forward pass; also as a decorator. With `saves`, `backward` is another
-        operator (or its name, or a host function): it is called with the gradients of the floating-point outputs and then with
-        what is saved, arguments by their names and results as "output", or "output.0", "output.1"; it returns one gradient
-        for each argument in `differentiable`, without which those are all that are arrays of floats.
+        `setup_context(ctx, inputs, output)` runs after the forward pass; also as a decorator. With `saves`, `backward` is
+        another operator (or its name, or a host function): it is called with the gradients of the floating-point outputs
+        and then with the saved values, arguments by their names and results as "output", or "output.0", "output.1"; it
+        returns one gradient for each argument in `differentiable`, or, without it, for each that is an array of floats.
 
         >>> import numpy as np, workbench as wb
         >>> text = '''
@@ -115,7 +115,7 @@ class Differentiable:
         return backward
 
     def register_vmap(self, rule: Callable[..., Any], /) -> Callable[..., Any]:
-        """How torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as
+        """Registers how torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as
         a decorator. NumPy's users have no use for it.
 
         >>> import numpy as np, workbench as wb
@@ -134,11 +134,11 @@ class Differentiable:
     def register_kernel(self, device: str, kernel: Any = None, /, *, dtypes: Sequence[Any] | None = None) -> Any:
         """Adds an implementation for other dtypes or another device ("cpu", "cuda"), or replaces that of the same; also as a decorator.
 
-        `kernel` is a kernel of a module, `m.name`, compiled for that device, which serves the element types of its parameters; or a
-        callable with the operator's arguments: a function of Python's, a host function of a module, another operator. A callable
-        serves calls whose first array is of one of `dtypes`, without them all calls on that device. It is given NumPy's arrays, by
-        `torch.ops` tensors, and its results are held against schema and shapes; what it writes and the schema does not mark is an
-        ArgumentError.
+        `kernel` is a kernel of a module, `m.name`, compiled for that device, which serves the element types of
+        its parameters; or a callable with the operator's arguments: a function of Python's, a host function of
+        a module, another operator. A callable serves calls whose first array is of one of `dtypes`, without
+        them all calls on that device. It is given NumPy's arrays, by `torch.ops` tensors, and its results are
+        compared with schema and shapes; a write that the schema does not mark is an ArgumentError.
 
         >>> import numpy as np, workbench as wb
         >>> text = ("__global__ void neg(const T* x, T* y, int n) "
@@ -163,14 +163,14 @@ class Differentiable:
             if kernel.module.device != device:
                 raise make_argument_error(f"kernel `{kernel.name}` is compiled for {kernel.module.device}, not for {device}")
             self._register_compiled(kernel)
-            # What it replaces is told by its name and parameters.
+            # The replaced kernel is told by its name and parameters.
             kept = {n: old for n, old in self._others.items() if isinstance(old, Outside) or repr(old) != repr(kernel)}
             self._others = {**kept, next(_NUMBERS): kernel}
             return kernel
         if kernel is self or getattr(kernel, "_qualified_op_name", getattr(kernel, "_name", "")) in (self.name, f"{self.name}.default"):
             raise make_argument_error(f"`{self.name}` cannot serve its own calls")
         made, number = outside(self.name, device, kernel, dtypes), next(_NUMBERS)
-        # Known before anything asks for it, and forgotten when nothing does.
+        # A rule is known before anything asks for it, and forgotten when nothing does.
         self._others = {**self._others, number: made}
         self._ask_outside(True)
         self._tell_torch()
@@ -184,7 +184,7 @@ class Differentiable:
         return {number: one for number, one in self._others.items() if isinstance(one, Outside)}
 
     def _again(self, others: Sequence[Outside | Kernel]) -> None:
-        """Adds what another operator had, in that order."""
+        """Adds the callables and kernels of another operator, in that order."""
         for one in others:
             if isinstance(one, Kernel):
                 self.register_kernel(one.module.device, one)
@@ -192,7 +192,7 @@ class Differentiable:
                 self.register_kernel(one.device, one.function, dtypes=one.dtypes)
 
     def _succeed(self, old: Any) -> None:
-        """Has handles of another make that had the name run this operator."""
+        """Makes handles of another class that had the name run this operator."""
         self._before = [old, *old._before]
         for one in self._before:
             one._successor = self
@@ -208,15 +208,15 @@ class Differentiable:
         )
 
     def _register_callable(self, made: Outside, number: int) -> None:
-        """Whatever else has to know of it."""
+        """A hook for classes that have to know of a registered callable."""
 
     def _extras(self) -> dict[str, Any]:
-        """What was registered for it, beside what it is made of."""
+        """The registrations for it, besides its implementation."""
         others = [one for _, one in sorted(self._others.items())]
         return {"others": others, "backward": self._backward, "setup": self._setup, "vmap": self._vmap_rule}
 
     def _with(self, extras: Mapping[str, Any]) -> Any:
-        """Itself, with what `_extras` of another one gave."""
+        """The operator itself, with the `_extras` of another one."""
         self._again(extras["others"])
         if extras["backward"] is not None:
             self.register_autograd(extras["backward"], setup_context=extras["setup"])
@@ -234,7 +234,7 @@ class Differentiable:
             torch_side.set_vmap(self.name, rule)
 
     def _serving(self, device: str, inputs: Sequence[Any]) -> Outside | None:
-        """The callable that serves a call; None where there is none for it."""
+        """The callable that serves a call; None if there is none for it."""
         dtype = next((dtype for value in flat(inputs) if (dtype := dtype_of(value)) is not None), None)
         return next((one for _, one in sorted(self._outside.items(), reverse=True) if one.serves(device, dtype)), None)
 
@@ -251,11 +251,11 @@ class Differentiable:
         return run(self, found.function, inputs)
 
     def _knows(self, inputs: Sequence[Any]) -> bool:
-        """Whether what serves calls on the CPU has a word for arguments that lie on a GPU: of their types, of their shapes."""
+        """True if the implementation for the CPU can check arguments that lie on a GPU: their types, their shapes."""
         return False
 
     def _said(self, inputs: Sequence[Any]) -> Any:
-        """The dtypes and shapes that the shape function says; None where it cannot say without torch."""
+        """The dtypes and shapes that the shape function says; None if it cannot tell without torch."""
         from .operators import Spec
 
         def spec(value: Any) -> Any:
@@ -264,7 +264,7 @@ class Differentiable:
             return Spec(tuple(value.shape), dtype_of(value)) if dtype_of(value) is not None else value
 
         if any(dtype not in DTYPES for value in flat(inputs) if (dtype := dtype_of(value)) is not None):
-            # Such as complex numbers, which a Spec does not know.
+            # Some types, such as complex numbers, have no Spec.
             return None
         lent, count = [spec(value) for value in inputs], self._positional
         try:
@@ -323,11 +323,11 @@ class Differentiable:
         return to_jax(self)
 
     def save(self, path: Any) -> None:
-        """Writes a manifest, a `.toml` file with the text, from which `wb.load_library` makes the operator again; its functions of
-        Python's (what computes it, shapes, gradient, reference) go into a Python file beside it. The operator that computes the
-        gradient comes along.
+        """Writes a manifest, a `.toml` file with the text, from which `wb.load_library` makes the
+        operator again; its Python functions (its implementation, shapes, gradient, reference) go
+        into a Python file beside it. The operator that computes the gradient is included.
 
-        ArgumentError for what a manifest cannot hold: lambdas, closures and methods, kernels for a GPU, and operators of several texts.
+        ArgumentError for things that a manifest cannot hold: lambdas, closures and methods, kernels for a GPU, and operators of several texts.
 
         >>> import numpy as np, pathlib, tempfile, workbench as wb
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "twice.toml"
@@ -345,12 +345,12 @@ class Differentiable:
         """Writes a PyTorch extension that needs no Workbench: setup.py (Python's limited API), the text, a launcher made of schema and
         shape signature, registrations, fake kernel and gradient in Python, and a test with recorded calls. Gives the directory's path.
 
-        The operator that computes the gradient comes along. A kernel gets a CUDA half for nvcc and, where all it uses exists
-        there (barriers do, warp functions do not), a half for the CPU's own compiler; a host function is built as it is.
-        `samples` are the calls to record, tuples of arguments or dicts of them by name; without them those of its manifest, or for a
-        kernel random arrays that fit its signature.
+        The operator that computes the gradient is included. A kernel gets a CUDA half for nvcc and, if all
+        that it uses exists there (barriers do, warp functions do not), a half for the CPU's own compiler; a
+        host function is built as it is. `samples` are the calls to record, tuples of arguments or dicts of
+        them by name; without them those of its manifest, or for a kernel random arrays that fit its signature.
 
-        ArgumentError for what an extension cannot hold: shape callables, kernels of several modules, gradients that are not
+        ArgumentError for things that an extension cannot hold: shape callables, kernels of several modules, gradients that are not
         functions written with `def`, and a directory with other files in it.
 
         >>> import numpy as np, pathlib, tempfile, workbench as wb
@@ -365,7 +365,7 @@ class Differentiable:
         return export([self], directory, samples)
 
     def _outcome(self, inputs: list[Any]) -> Any:
-        """The fresh results of a call, and what it wrote."""
+        """The fresh results of a call, and the arguments that it wrote."""
         count = self._positional
         result = self(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))  # type: ignore[operator]
         every = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
@@ -382,7 +382,7 @@ class Differentiable:
         atol: float | None,
         equal_nan: bool,
     ) -> CheckReport:
-        """A check that sees arguments and results alone."""
+        """A check by arguments and results alone."""
         inputs = self._arguments(args, kwargs)
         expected, got = wanted(*copies(inputs)), self._outcome(copies(inputs))
         return _workbench.check_results(got, expected, rtol, atol, equal_nan, self.name)
@@ -390,7 +390,7 @@ class Differentiable:
     def _gradcheck_by_calls(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], eps: float, atol: float, rtol: float, raise_exception: bool
     ) -> GradReport:
-        """A gradient check in float64 where calls with that come back, in float32 where they do not."""
+        """A gradient check in float64 if calls in that type succeed, else in float32."""
         inputs = list(self._arguments(args, kwargs))
         places = [i for i, value in enumerate(inputs) if is_floating(value)]
         names = [self.params[i] for i in places]
@@ -434,8 +434,8 @@ class Differentiable:
         return self._backward
 
     def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
-        """The output, and the map from its gradient to one gradient per input, by the registered gradient, or by what a host function
-        does: its functions of `torch::autograd::Function`, and its operations on tensors.
+        """The output, and the map from its gradient to one gradient per input, by the registered gradient, or by the
+        recorded work of a host function: its functions of `torch::autograd::Function`, and its operations on tensors.
 
         Raises ArgumentError where there is neither.
 
@@ -503,11 +503,11 @@ class OperatorGradient:
     def __getstate__(self) -> dict[str, Any]:
         from .operators import handles
 
-        # What travels takes along whom it calls.
+        # The pickle of a gradient includes the operator that it calls.
         return self.__dict__ | {"_with": handles.get(self.backward) if isinstance(self.backward, str) else None}
 
     def called(self) -> Callable[..., Any]:
-        """The operator meant, by its name as that is now."""
+        """The operator, by the present meaning of its name."""
         if not isinstance(self.backward, str):
             return self.backward  # type: ignore[no-any-return]
         from .operators import handles
@@ -518,7 +518,7 @@ class OperatorGradient:
         return found  # type: ignore[no-any-return]
 
     def setup(self, ctx: Any, inputs: Any, output: Any, keyword_only_inputs: Any = None) -> None:
-        """Keeps what is saved."""
+        """Keeps the values to save."""
         given = dict(zip(self.params, inputs)) | (keyword_only_inputs or {})
         outputs = output if isinstance(output, (tuple, list)) else (output,)
         arrays, ctx._wb_saved = [], []
@@ -530,7 +530,7 @@ class OperatorGradient:
                 if at >= len(outputs):
                     raise make_argument_error(f"`{self.name}` has no `{name}`: it has {len(outputs)} outputs")
                 value = outputs[at]
-            # torch keeps arrays itself, and only those.
+            # torch keeps arrays itself, and only arrays.
             is_array = hasattr(value, "dtype") and hasattr(value, "shape")
             ctx._wb_saved.append(None if is_array else (value,))
             if is_array:
@@ -539,7 +539,7 @@ class OperatorGradient:
         ctx._wb_floats = [is_floating(value) for value in outputs]
         every = [name for name, value in given.items() if is_floating(value)]
         ctx._wb_wanted = every if self.differentiable is None else self.differentiable
-        # An operator gives a gradient of every tensor that its forward may have, also of one that was left out.
+        # The backward operator gives a gradient for every tensor that its forward may have, also for one that was left out.
         ctx._wb_absent = [name for name in self.params if given.get(name) is None]
         ctx._wb_possible = [name for name in self.params if name in every or name in ctx._wb_absent]
 
@@ -563,7 +563,7 @@ class OperatorGradient:
 
 
 def is_floating(value: Any) -> bool:
-    """Whether it is an array of floating-point numbers, NumPy's or torch's."""
+    """True if it is an array of floating-point numbers, of NumPy or torch."""
     own = getattr(value, "is_floating_point", None)
     if own is not None:
         return bool(own())
@@ -586,13 +586,13 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     <op doc_lab::twice(Tensor x) -> Tensor>
     """
 
-    #: What it is checked against.
+    #: The reference that it is checked against.
     reference: Callable[..., Any] | None = None
 
     _fake: Callable[..., Any] | None = None
-    #: Shapes that were worked out for sizes that are symbols, by what the arguments are (`_symbolic.py`).
+    #: The shapes worked out for sizes that are symbols, by the layout of the arguments (`_symbolic.py`).
     _symbolic: dict[Any, Any] | None = None
-    #: Of an operator that `wb.op` made of a host function: the text without the registration, and the function.
+    #: The text without the registration, and the function, for an operator that `wb.op` made of a host function.
     _origin: tuple[str, str] | None = None
 
     def __reduce__(self) -> Any:
@@ -601,8 +601,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the results, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
 
-        Without one they are derived, by running the host function on tensors that hold nothing; that takes sizes as numbers, and
-        cannot say what depends on data. A fake can have sizes that are symbols, and `torch.library.get_ctx().new_dynamic_size()`.
+        Without one they are derived, by running the host function on tensors that hold nothing; that takes sizes as numbers, and cannot
+        give sizes that depend on data. A fake can have sizes that are symbols, and `torch.library.get_ctx().new_dynamic_size()`.
 
         >>> import numpy as np, workbench as wb
         >>> twice = wb.op("doc::twice_fake(Tensor x) -> Tensor", "at::Tensor twice_fake(at::Tensor x) { return x + x; }")
@@ -621,7 +621,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
 
     def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
         if self._successor is None and len(self.overloads()) > 1:
-            # Callables serve the overload without a name.
+            # The overload without a name is the one that callables serve.
             try:
                 self._hold_arguments(self._arguments(args, kwargs))
             except (TypeError, ValueError):
@@ -640,7 +640,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         self._check_arguments(*inputs[:count], **dict(zip(self.params[count:], inputs[count:])))
 
     def _hold(self) -> None:
-        """Has the results of calls held against the fake."""
+        """Makes calls compare their results with the fake."""
         fake = self._fake
 
         def rule(*specs: Any) -> Any:
@@ -676,7 +676,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         equal_nan: bool = False,
         **kwargs: Any,
     ) -> CheckReport:
-        """Compares a call with the reference: abs, rel and ULP errors, first mismatches. What it writes is compared, too.
+        """Compares a call with the reference: abs, rel and ULP errors, first mismatches. Arguments that it writes are compared, too.
 
         Tolerances are torch's for the output's dtype unless both are given. The reference returns the results and, after them,
         the new values of the arguments that are written.
@@ -701,8 +701,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         raise_exception: bool = True,
         **kwargs: Any,
     ) -> GradReport:
-        """Compares the registered gradient with finite differences in float64, for which the operator has to serve that dtype; where it
-        does not, in float32 with wider steps, as `.precision` of the report then says.
+        """Compares the registered gradient with finite differences in float64, for which the operator has
+        to serve that dtype; else in float32 with wider steps, as `.precision` of the report then says.
 
         Raises RuntimeError where they disagree, unless `raise_exception` is False.
 
@@ -722,7 +722,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
 
 
 class PythonOp(LibraryOp):
-    """An operator that a callable of Python's computes, on NumPy's arrays or, in `torch.ops`, on torch's tensors.
+    """An operator that a Python callable computes, on NumPy's arrays or, in `torch.ops`, on torch's tensors.
 
     >>> import numpy as np, workbench as wb
     >>> clipped = wb.op("doc::clipped(Tensor x, float high=1.0) -> Tensor", lambda x, high: x.clip(0, high))
@@ -730,7 +730,7 @@ class PythonOp(LibraryOp):
     array([0. , 0.5, 1. ])
     """
 
-    #: What computes it.
+    #: The callable that computes it.
     function: Callable[..., Any]
 
     @property
@@ -771,7 +771,7 @@ class PythonOp(LibraryOp):
         return None if self._fake is None else super()._said(inputs)
 
     def _hold(self) -> None:
-        """A callable's results are held against its fake where they come back."""
+        """Does nothing: a callable's results are compared with its fake when it returns."""
 
 
 def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, extras: dict[str, Any]) -> Any:
@@ -781,7 +781,7 @@ def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, extra
 
 
 def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, extras: dict[str, Any]) -> Any:
-    # Its modules have registered what they say when they were made.
+    # The modules have registered their operators when they were unpickled.
     from .operators import handles
 
     made = handles[name]

@@ -36,12 +36,12 @@ _C_TYPES = {
 _ALIASES = {"bool_": "bool", "float": "float64", "int": "int64", "double": "float64"}
 _PARAM = re.compile(r"\s*(?P<raw>raw\s+)?(?:const\s+)?(?P<type>[A-Za-z_]\w*)\s+(?P<name>[A-Za-z_]\w*)\s*")
 _BLOCK = 256
-# What a variant depends on: the type of each variable, and which inputs are scalars.
+# The key of a variant: the type of each variable, and which inputs are scalars.
 _Key = tuple[tuple[tuple[str, str], ...], tuple[bool, ...]]
 
 
 def _pointer(param: Param) -> str:
-    """What the kernel calls the array of a parameter: itself where it is indexed by hand."""
+    """The kernel's name of the array of a parameter: its own name if it is indexed by hand."""
     return param.name if param.raw else f"{param.name}_"
 
 
@@ -55,7 +55,7 @@ class Param:
 
     @property
     def is_variable(self) -> bool:
-        """Whether the type is a single letter, resolved at each call."""
+        """True if the type is a single letter, resolved at each call."""
         return len(self.type) == 1
 
 
@@ -108,7 +108,7 @@ class Elementwise:
         self.__name__ = name
         self.__doc__ = f"{in_params} -> {out_params}: {operation}"
         self._backward: tuple[Callable[..., Any], Callable[..., Any] | None] | None = None
-        # Any name will do for the operator, `double` too.
+        # The name of the kernel has a prefix, so that any name will do for the operator, `double` too.
         self._kernel = f"elementwise_{name}"
         self._modules: dict[_Key, Module] = {}
         self._variants: dict[_Key, Op] = {}
@@ -127,7 +127,7 @@ class Elementwise:
         return _rebuild, (ins, outs, self.operation, self.name, self.preamble, self.reference, self._backward)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The outputs: fresh arrays, or those passed behind the inputs. Several come as a tuple."""
+        """The outputs: fresh arrays, or those passed after the inputs. Several come as a tuple."""
         values = self._positional(args, kwargs)
         if is_on_cuda(values):
             raise make_argument_error(f"`{self.name}` computes on host arrays; copy those on a GPU to the CPU first")
@@ -179,7 +179,7 @@ class Elementwise:
         types: dict[str, str] = {}
         owner: dict[str, str] = {}
         params = [*zip(self.inputs, ins), *zip(self.outputs, outs)]
-        # Arrays decide; a Python scalar only where no array does.
+        # Arrays decide; a Python scalar decides only if no array does.
         for arrays_first in (True, False):
             for param, value in params:
                 is_array = isinstance(value, (np.ndarray, np.generic))
@@ -219,7 +219,7 @@ class Elementwise:
         types = self._resolve(ins, outs or [])
         scalar = [not p.raw and not (isinstance(v, np.ndarray) and v.ndim > 0) for p, v in zip(self.inputs, ins)]
         if all(s or p.raw for s, p in zip(scalar, self.inputs)) and not outs:
-            # Nothing gives an extent: a 0-d result, as NumPy's functions of scalars have.
+            # The extent comes from no input: a 0-d result, as NumPy's functions of scalars have.
             for index, param in enumerate(self.inputs):
                 if not param.raw:
                     scalar[index] = False
@@ -277,7 +277,7 @@ class Elementwise:
         for param in self.outputs:
             declared.append(f"{c_type(param)}* {_pointer(param)}")
             if not param.raw:
-                # A macro, so that what the operation leaves alone stays as it was.
+                # The output is a macro, so that elements to which the operation assigns nothing stay as they were.
                 macros.append(f"#define {param.name} {_pointer(param)}[i]")
                 undo.append(f"#undef {param.name}")
         letters = [f"#define {letter} {_C_TYPES[kind]}" for letter, kind in sorted(types.items())]
@@ -299,7 +299,7 @@ class Elementwise:
             ]
         )
         operation = self.operation.replace("_ind.size()", size) + "\n"
-        # As headers, so that a message names the line of the operation itself.
+        # The texts are headers, so that a message names the line of the operation itself.
         headers = {"operation": operation, "preamble": self.preamble + "\n"}
         return compile_source(source, name=self.name, headers=headers)
 
@@ -330,7 +330,7 @@ class Elementwise:
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> Callable[..., Any]:
-        """The gradient: `backward(ctx, *grads)` gives one per input, None where an input is a scalar."""
+        """The gradient: `backward(ctx, *grads)` gives one per input, None if an input is a scalar."""
         self._backward = (backward, setup_context)
         return backward
 

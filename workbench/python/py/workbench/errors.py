@@ -1,7 +1,7 @@
-"""What can go wrong, as exceptions that draw themselves.
+"""Errors, as exceptions that draw themselves.
 
-`CompileError` says what is wrong with a text, `KernelFault` and `KernelTimeout` what a launch did, `ArgumentError` which
-argument does not fit, `DeviceUnavailable` what is missing. The native half raises them through the `make_*` functions.
+`CompileError` is for errors in a text, `KernelFault` and `KernelTimeout` for launches, `ArgumentError` for an argument that does
+not fit, `DeviceUnavailable` for a missing GPU, driver or library. The native half raises them through the `make_*` functions.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Diagnostic:
 
 
 class _Drawn:
-    """How an exception of ours shows itself: its rendered text, without Python's frames, which say nothing about it."""
+    """The display of our exceptions: the rendered text, without Python's frames, which say nothing about it."""
 
     rendered: str
     html: str = ""
@@ -109,7 +109,7 @@ class CompileError(_Drawn, SyntaxError, RuntimeError):
 
 
 class _Fault(_Drawn):
-    """What `KernelFault` and `KernelTimeout` carry."""
+    """The attributes of `KernelFault` and `KernelTimeout`."""
 
     def _set(self, rendered: str, fields: dict[str, Any], html: str) -> None:
         self.rendered, self.html = rendered, html
@@ -130,7 +130,7 @@ class _Fault(_Drawn):
 
 
 class KernelFault(_Fault, RuntimeError):
-    """A launch did something wrong: `.kind .kernel .line .column .block .thread .detail` say what and where.
+    """A launch did something wrong: `.kind .kernel .line .column .block .thread .detail` describe the fault and its place.
 
     Arrays written in place may be partly written; all others are as before, and outputs are not handed out.
 
@@ -149,7 +149,7 @@ class KernelFault(_Fault, RuntimeError):
 
 
 class KernelTimeout(_Fault, TimeoutError):
-    """A launch took longer than its `timeout=`; carries what `KernelFault` carries.
+    """A launch took longer than its `timeout=`; has the attributes of `KernelFault`.
 
     >>> import workbench as wb
     >>> m = wb.compile("__global__ void spin(volatile int* x) { while (x[0] == 0) {} }")
@@ -169,8 +169,8 @@ class KernelTimeout(_Fault, TimeoutError):
 class ExtensionError(_Fault, RuntimeError):
     r"""Host code raised an exception: `TORCH_CHECK`, `throw`, an operation on tensors that cannot be done.
 
-    `str()` begins with the message; `.line` and `.column` say where. What torch raises as a ValueError, TypeError, IndexError,
-    NotImplementedError, MemoryError or OverflowError is one of those as well, and so is what a function of Python's C interface sets.
+    `str()` begins with the message; `.line` and `.column` say where. An exception that torch raises as a ValueError, TypeError, IndexError,
+    NotImplementedError, MemoryError or OverflowError is one of those as well, and so is one that a function sets by Python's C interface.
 
     >>> import workbench as wb
     >>> m = wb.load_inline("e", "torch::Tensor f(torch::Tensor x) { TORCH_CHECK(x.dim() == 1, \"a vector, please\"); return x; }",
@@ -293,7 +293,7 @@ _RAISED: dict[str, type[ExtensionError]] = {
 
 
 class ArgumentError(TypeError, ValueError):
-    """An argument does not fit: the message names the parameter, what came and what was wanted.
+    """An argument does not fit: the message names the parameter, the value and the type that is wanted.
 
     >>> import numpy as np, workbench as wb
     >>> m = wb.compile("__global__ void k(float* x) { x[0] = 1; }")
@@ -306,7 +306,7 @@ class ArgumentError(TypeError, ValueError):
 
 
 class DeviceUnavailable(RuntimeError):
-    """No driver, no GPU or no NVRTC: the message says what is missing and how to get it.
+    """No driver, no GPU or no NVRTC: the message names the missing part and says how to get it.
 
     >>> import workbench as wb
     >>> issubclass(wb.DeviceUnavailable, RuntimeError)
@@ -349,7 +349,7 @@ def make_fault(rendered: str, fields: dict[str, Any], html: str) -> BaseExceptio
 
 
 def make_raised(rendered: str, fields: dict[str, Any], html: str) -> ExtensionError:
-    """Called by the native half."""
+    """An `ExtensionError` of the native half's parts."""
     return _remember(_RAISED.get(fields.get("kind", ""), ExtensionError)(rendered, fields, html))
 
 
@@ -364,7 +364,7 @@ def make_argument_error(message: str) -> BaseException:
 
 
 def add_place(error: Exception, where: str) -> None:
-    """Notes with an exception of somebody's function where that was called; from Python 3.11 on."""
+    """Adds the place of the call to an exception of a user's function; from Python 3.11 on."""
     if hasattr(error, "add_note"):
         error.add_note(where)
 

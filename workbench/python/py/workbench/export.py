@@ -26,9 +26,9 @@ __all__ = ["export"]
 
 _TEMPLATES = Path(__file__).parent / "_export"
 _MARK = "# Written by Workbench's op.export"
-# Extents of the arrays that are made up where no samples are given: odd, past one block, no two alike.
+# Extents of the arrays that are made up if no samples are given: odd, past one block, no two alike.
 _EXTENTS = (7, 33, 5, 3, 2)
-# What the texts of kernels may use without including it.
+# Headers that the texts of kernels may use without including them.
 _CUDA_HEADERS = "".join(
     f"#include <{name}>\n"
     for name in (
@@ -36,7 +36,7 @@ _CUDA_HEADERS = "".join(
         "cassert cfloat climits cmath cstdint cstdio"
     ).split()
 )
-#: Headers of CUDA's that the CPU half goes without.
+#: Headers of CUDA that the CPU half leaves out.
 _EMPTY_HEADERS = (
     "cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_bf16.h device_launch_parameters.h math_constants.h vector_types.h"
 ).split()
@@ -44,35 +44,35 @@ _EMPTY_HEADERS = (
 
 @dataclass
 class _Part:
-    """What is built as one: a text, and the operators in it."""
+    """A part that is built as one: a text, and the operators in it."""
 
     stem: str
     text: str
     defines: list[tuple[str, str]]
     is_kernel: bool
-    #: Behind the text: launchers and registrations.
+    #: The code after the text: launchers and registrations.
     cpu: list[str] = field(default_factory=list)
     cuda: list[str] = field(default_factory=list)
     schemas: list[str] = field(default_factory=list)
-    #: Why there is no half for the CPU.
+    #: The reason why there is no half for the CPU.
     no_cpu: str | None = None
 
 
 @dataclass
 class _Operator:
     handle: Any
-    #: Dispatch keys it is built for.
+    #: The dispatch keys that it is built for.
     keys: list[str]
-    #: Python of its fake kernel; None where there is none.
+    #: Python of its fake kernel; None if there is none.
     fake: str | None
     #: Python of its gradient.
     gradient: str = ""
-    #: The user's own Python, which gets a file of its own, so that its names are its own.
+    #: The user's own Python, which gets a file of its own, so that its names do not clash.
     own: str = ""
 
 
 def export(given: Sequence[Any], directory: str | Path, samples: Sequence[Any] | None = None) -> Path:
-    """Writes the extension of some operators, the samples those of the first; see `Op.export`."""
+    """Writes the extension of some operators; the samples are those of the first; see `Op.export`."""
     if not given or not all(isinstance(handle, Differentiable) for handle in given):
         raise make_argument_error(f"operators are exported, as in op.export(directory); got {given!r}")
     if not isinstance(directory, (str, Path)) or not str(directory):
@@ -128,7 +128,7 @@ def _package(directory: Path) -> str:
     return name
 
 
-#: Packages that an extension would stand before.
+#: Packages that an extension of the same name would hide.
 _OTHERS = {*sys.stdlib_module_names, "build", "csrc", "dist", "numpy", "pytest", "setuptools", "tests", "torch", "workbench"}
 
 
@@ -142,7 +142,7 @@ def _check_directory(directory: Path) -> None:
 
 
 def _add(handle: Any, parts: list[_Part]) -> _Operator:
-    """Adds an operator to the part that its text is."""
+    """Adds an operator to the part of its text."""
     if isinstance(handle, PythonOp):
         raise make_argument_error(f"`{handle.name}` is a callable of Python's; torch.library.custom_op registers such without an extension")
     if isinstance(handle, Op):
@@ -151,7 +151,7 @@ def _add(handle: Any, parts: list[_Part]) -> _Operator:
 
 
 def _known() -> set[str]:
-    """What CUDA's words and headers the CPU half has."""
+    """The words and headers of CUDA that the CPU half has."""
     text = (_TEMPLATES / "cuda_on_cpu.h").read_text(encoding="utf-8")
     return set(re.findall(r"[\w.]+", text))
 
@@ -209,7 +209,7 @@ def _definition(namespace: str, schema: str) -> str:
 
 def _part(parts: list[_Part], handle: Any, text: str, defines: Sequence[tuple[str, str]], is_kernel: bool) -> _Part:
     for part in parts:
-        # Host functions are registered by their text, kernels behind theirs, twice where there is a CPU half.
+        # Host functions are registered by their text, kernels after theirs, twice if there is a CPU half.
         if (part.text, part.defines, part.is_kernel) == (text, list(defines), is_kernel):
             return part
     stem = re.sub(r"\W", "_", handle.name.split("::")[1])
@@ -224,12 +224,12 @@ def _file_stems(stem: str) -> set[str]:
     return {stem, f"{stem}_cuda", f"{stem}_module"}
 
 
-# Names that fakes and gradients have of their own; `ops/export.rs` renames the same.
+# Names that fakes and gradients use themselves; `ops/export.rs` renames the same.
 _TAKEN = {*keyword.kwlist, "ctx", "grad", "inputs", "keyword_only_inputs", "output", "torch"}
 
 
 def _python_name(name: str) -> str:
-    """An argument as a variable of Python's."""
+    """The name of an argument as a Python variable."""
     return f"{name}_" if name in _TAKEN else name
 
 
@@ -247,7 +247,7 @@ def _parameters(handle: Any) -> str:
 
 
 def _python(default: str) -> str:
-    """A schema's default as Python has it."""
+    """A schema's default in Python."""
     try:
         return repr(ast.literal_eval(default))
     except (ValueError, SyntaxError):
@@ -328,7 +328,7 @@ def _numpy_dtype(name: str) -> np.dtype:
 
 
 def _record(handle: Any, args: tuple[Any, ...], calls: list[dict[str, Any]], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Runs a call and keeps what went in and what came out."""
+    """Runs a call and keeps its arguments and results."""
     used, count = copies(args), handle._positional
     try:
         made = handle(*used[:count], **dict(zip(handle.params[count:], used[count:])))
@@ -500,7 +500,7 @@ def _files(directory: Path, package: str, parts: list[_Part], operators: dict[st
                 _CUDA_HEADERS + f'#include "launch.h"\n\n{lead}#include "{part.stem}.cu"\n' + "".join(part.cuda) + _init(f"_{part.stem}_cuda")
             )
         else:
-            # What Workbench's texts need not include.
+            # The headers that Workbench's texts need not include.
             lead_in = "#include <torch/extension.h>\n" if pybind else "#include <torch/all.h>\n#include <torch/library.h>\n"
             if has_cuda:
                 lead_in += _CUDA_HEADERS

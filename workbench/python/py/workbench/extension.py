@@ -15,10 +15,10 @@ from .errors import CompileError, make_argument_error
 
 __all__ = ["load", "load_inline"]
 
-# What torch gives to nvcc.
+# Suffixes of the sources that torch gives to nvcc.
 _OF_NVCC = (".cu", ".cuh")
 
-# The texts of `load_inline`, and the headers behind them that register functions.
+# The texts of `load_inline`, and the headers after them that register functions.
 _REGISTERED = {"main.cpp": "functions", "cuda.cu": "functions of cuda.cu"}
 
 def load_inline(
@@ -49,10 +49,10 @@ def load_inline(
 ) -> ModuleType:
     """Compiles C++ and CUDA sources given as text, as `torch.utils.cpp_extension.load_inline` does.
 
-    `functions` names what the module offers, host functions or kernels (launched as `m.k[grid, block](...)`), with docstrings where
-    it is a dict; None offers what the sources register (`PYBIND11_MODULE`, `PyMODINIT_FUNC`), or else everything. Operators of a
-    `TORCH_LIBRARY` are in `wb.ops`, and in `torch.ops` where torch is loaded; `is_python_module=False` changes nothing: a
-    module comes back as well.
+    `functions` names what the module offers, host functions or kernels (launched as `m.k[grid, block](...)`),
+    with docstrings if it is a dict; None offers everything that the sources register (`PYBIND11_MODULE`,
+    `PyMODINIT_FUNC`), or else everything. Operators of a `TORCH_LIBRARY` are in `wb.ops`, and in `torch.ops`
+    where torch is loaded; `is_python_module=False` changes nothing: a module comes back as well.
     Flags are honoured (`-D` and `-U`, each for the texts of its compiler, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
     error. Nothing is written to `build_directory`; `with_cuda`, `keep_intermediates`, `use_pch`, `no_implicit_headers`, `gil_not_used` and
     `with_pytorch_error_handling` change nothing. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
@@ -61,7 +61,7 @@ def load_inline(
     in one of a text with kernels. With `strict_device` host arrays are on the CPU.
     With `unified_memory` kernels may touch the host's memory, as for `wb.compile`; `timeout` is its as well.
 
-    Raises CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
+    Raises CompileError with every diagnostic, and ArgumentError for options that cannot be honoured.
 
     >>> import workbench as wb
     >>> m = wb.load_inline(name="ext", cpp_sources="int add_one(int x) { return x + STEP; }",
@@ -110,12 +110,12 @@ def load(
     unified_memory: bool = False,
     timeout: float | None = None,
 ) -> ModuleType:
-    """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers what they register.
+    """Compiles C++ and CUDA source files, as `torch.utils.cpp_extension.load` does, and offers everything that they register.
 
     `sources` are paths, each a translation unit: compiled alone, and linked with the others by external names. Their `#include`s of quoted files are looked for beside the file that asks and in `extra_include_paths`. Called again
     after a file has changed, it runs the new code. Options are as for `load_inline`; `is_standalone` cannot be honoured.
 
-    Raises FileNotFoundError, CompileError with every diagnostic, and ArgumentError for what cannot be honoured.
+    Raises FileNotFoundError, CompileError with every diagnostic, and ArgumentError for options that cannot be honoured.
 
     >>> import pathlib, tempfile, workbench as wb
     >>> source = pathlib.Path(tempfile.mkdtemp(), "ext.cpp")
@@ -131,7 +131,7 @@ def load(
         raise make_argument_error("sources is empty; it must name a file at least")
     texts = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in paths}
     flags = _Flags(extra_cflags, extra_cuda_cflags)
-    # In angles what stands beside a source is found last; a compiler would not find it at all.
+    # An include in angle brackets that lies beside a source is found last; a compiler would not find it at all.
     folders = [*flags.include_dirs, *_folders(extra_include_paths), *dict.fromkeys(path.parent for path in paths)]
     defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
     options = {"strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
@@ -140,7 +140,7 @@ def load(
 
 
 def _refuse(name: str, ldflags: Iterable[str] | None, sycl: Any) -> None:
-    """What cannot be honoured."""
+    """Refuses options that cannot be honoured."""
     if not isinstance(name, str) or not name:
         raise make_argument_error(f"name is a str, got {name!r}")
     if sycl:
@@ -184,14 +184,14 @@ def _compiled(
 
 
 def _included(text: str, defines: Sequence[tuple[str, str]]) -> str:
-    """A text's line in the program, between the macros that it alone sees."""
+    """A text's line in the program, between the macros for it alone."""
     before = "".join(f"#define {name} {value}\n" for name, value in defines)
     after = "".join(f"#undef {name.partition('(')[0]}\n" for name, _ in defines)
     return f'{before}#include "{text}"\n{after}'
 
 
 def _python_module(name: str, compiled: Module, wanted: Iterable[str] | None) -> ModuleType:
-    """What is imported: all that a text offers, or what was asked for."""
+    """The module to import: all that a text offers, or the names that are wanted."""
     module = ModuleType(name, compiled.doc or f"kernels and host functions of the inline extension `{name}`")
     module.__dict__["__workbench__"] = compiled
     for offered in [*compiled.kernels, *compiled.host_functions] if wanted is None else wanted:
@@ -214,7 +214,7 @@ def _python_module(name: str, compiled: Module, wanted: Iterable[str] | None) ->
 
 
 def _is_kernel(name: str, text: str) -> bool:
-    """Whether a text declares a kernel of a name, and no host function of that name (a namespace may hold the kernel)."""
+    """True if a text declares a kernel of a name, and no host function of that name (a namespace may hold the kernel)."""
     if not re.search(rf"__global__[^;{{}}()]*(\([^()]*\)[^;{{}}()]*)?\b{re.escape(name)}\s*\(", text):
         return False
     heads = re.finditer(rf"(?:^|[;}}\n])([^;{{}}()#]*)\b{re.escape(name)}\s*\([^;{{}}]*\)\s*[;{{]", text)
@@ -222,8 +222,8 @@ def _is_kernel(name: str, text: str) -> bool:
 
 
 def _units(cpp: str, cuda: str, functions: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The translation units, and the headers with what registers `functions`: behind the C++ text, as torch has it, or behind the CUDA text
-    for functions that this alone names."""
+    """The translation units, and the headers that register `functions`: after the C++
+    text, as in torch, or after the CUDA text for functions that it alone names."""
     words = re.sub(r"//[^\n]*|/\*.*?\*/", " ", cpp, flags=re.DOTALL)
     named = {f: re.search(rf"(?<!\w){re.escape(f)}(?!\w)", words) is not None or not cuda for f in functions}
     texts, registrations = {"main.cpp": cpp, "cuda.cu": cuda}, {}
@@ -240,14 +240,14 @@ def _behind(header: str) -> str:
 
 
 def given_texts(headers: Mapping[str, str]) -> list[str] | None:
-    """The texts that `load_inline` was given, by the headers that its module was compiled with; None where it was compiled otherwise."""
+    """The texts that `load_inline` was given, by the headers that its module was compiled with; None if it was compiled otherwise."""
     if not _REGISTERED.keys() <= headers.keys() <= _REGISTERED.keys() | set(_REGISTERED.values()):
         return None
     return [headers[unit].removesuffix(_behind(header)) for unit, header in _REGISTERED.items()]
 
 
 def _registration(functions: Mapping[str, str]) -> str:
-    """What torch writes behind the sources for `functions`: a pybind11 module that offers them."""
+    """The text that torch writes after the sources for `functions`: a pybind11 module that offers them."""
     lines = "".join(f"m.def({_quoted(name)}, &{name}, {_quoted(doc)});\n" for name, doc in functions.items())
     return f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{lines}}}\n"
 

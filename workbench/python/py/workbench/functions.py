@@ -1,4 +1,4 @@
-"""Functions of Python's as texts that stand alone: what they use comes before them."""
+"""Python functions as texts that stand alone: everything that they use comes before them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import numpy as np
 __all__ = ["Unwritable", "Written", "written"]
 
 
-# Longer tables are data, which a text is no place for.
+# Longer tables are data, for which a text is the wrong place.
 _MOST_ITEMS = 1000
 
 
 class Unwritable(Exception):
-    """Why a function is no text that stands alone."""
+    """The reason why a function is no text that stands alone."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Written:
     before: tuple[str, ...]
     text: str
     name: str
-    #: Whether it calls itself by its name.
+    #: True if it calls itself by its name.
     is_recursive: bool = False
 
 
-#: What a global name is to be, given its value and the attributes that are used of it; None where nothing special is known of it.
+#: The line for a global name, given its value and the attributes of it that are used; None if there is no special one.
 Line = Callable[[str, Any, "set[str]"], "str | None"]
 
 
 def written(function: Callable[..., Any], line: Line) -> Written:
-    """A function written with `def`, as a text: modules it uses are imported, numbers and texts repeated, functions of the same kind
-    written before it, and `line` says what else becomes of a name.
+    """A function written with `def`, as a text: modules it uses are imported, numbers and texts
+    repeated, functions of the same kind written before it, and `line` gives the text for other names.
 
-    Raises Unwritable for methods, lambdas, closures, and for what cannot be said in a text.
+    Raises Unwritable for methods, lambdas, closures, and for values that a text cannot express.
     """
     return _written(function, line, ())
 
@@ -86,7 +86,7 @@ def _written(function: Callable[..., Any], line: Line, within: tuple[Any, ...]) 
 
 
 def _globals_of(code: CodeType) -> dict[str, None]:
-    """The global names that a function and those within it look up."""
+    """The global names that a function and its inner functions look up."""
     found: dict[str, None] = {}
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
@@ -100,7 +100,7 @@ def _globals_of(code: CodeType) -> dict[str, None]:
 
 
 def _hold_defaults(function: FunctionType, tree: ast.FunctionDef) -> None:
-    """Refuses a function whose defaults are others by now than its text says, where that can be told."""
+    """Refuses a function whose defaults differ from its text by now, as far as can be told."""
     texts = [*tree.args.defaults, *(d for d in tree.args.kw_defaults if d is not None)]
     values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     is_same = len(texts) == len(values)
@@ -117,7 +117,7 @@ def _hold_defaults(function: FunctionType, tree: ast.FunctionDef) -> None:
 
 
 def _before(name: str, value: Any, used: set[str], line: Line, within: tuple[Any, ...]) -> list[str]:
-    """What stands before a function that uses a global name."""
+    """The lines before a function that uses a global name."""
     found = line(name, value, used)
     if found is not None:
         return [found]
@@ -157,7 +157,7 @@ def _said(value: Any) -> str | None:
 
 
 def is_installed(value: Any) -> bool:
-    """Whether a function or class is a package's, found there by its name."""
+    """True if a function or class is a package's, found there by its name."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     where = getattr(module, "__file__", None) or ""
     is_packages = module is not None and ("site-packages" in where or "dist-packages" in where or module.__name__ in sys.stdlib_module_names)
@@ -165,11 +165,11 @@ def is_installed(value: Any) -> bool:
 
 
 def imported(value: Any, name: str) -> str:
-    """The import of what `is_installed`."""
+    """The import of a function or class that `is_installed`."""
     lead = f"from {value.__module__} import {value.__name__}"
     return lead if value.__name__ == name else f"{lead} as {name}"
 
 
 def _used_of(tree: ast.AST, name: str) -> set[str]:
-    """The attributes that are used of what has a name."""
+    """The attributes that are used of a name."""
     return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name}

@@ -46,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _usage(magic: str) -> Callable[[_Method], _Method]:
-    """What a person wrote wrongly in a magic's line is one line of error, not a traceback of ours."""
+    """A mistake in a magic's line is one line of error, not a traceback of ours."""
 
     def wrap(method: _Method) -> _Method:
         @functools.wraps(method)
@@ -133,13 +133,13 @@ class WorkbenchMagics(Magics):
         %%kernel [--op SCHEMA] [--shape S] [--threads E] [--block B] [--kernel K] [--reference EXPR]
                  [--timeout SECONDS] [--name M] [-D N=V] [--device cuda]
 
-        Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and is called like a
-        function. A cell that does not compile leaves what the last one made.
+        Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
+        is called like a function. A cell that does not compile leaves the names of the last one.
         """
         args = _kernel_parser().parse_args(_split(line))
         defines = dict(_define(text) for text in args.defines)
         reference = self._eval(args.reference, "--reference") if args.reference else None
-        # The magic's own line is line 1 of what the user sees.
+        # The magic's own line is line 1 of the cell that the user sees.
         text = "\n" + cell
         try:
             module = compile_source(text, args.device, name=self._cell_name(), defines=defines)
@@ -169,7 +169,7 @@ class WorkbenchMagics(Magics):
             if not args.name.isidentifier():
                 raise UsageError(f"%%kernel: --name {args.name} is no identifier")
             return {args.name: module}
-        # Instances of templates that the text launches have names that are none of Python's.
+        # Instances of templates that the text launches have names that are not valid in Python.
         kernels = [name for name in module.kernels if name.isidentifier()]
         names = [*kernels, *(name for name in module.templates if name not in kernels), *module.entry_points]
         return {name: module[name] for name in names}
@@ -204,7 +204,7 @@ class WorkbenchMagics(Magics):
         self._stored = bool(info.store_history)
 
     def _after_cell(self, result: Any) -> None:
-        """What a kernel did wrong that was queued in the cell is the cell's error."""
+        """The fault of a kernel that was queued in the cell is the cell's error."""
         try:
             synchronize()
         except (Exception, KeyboardInterrupt) as error:
@@ -213,10 +213,10 @@ class WorkbenchMagics(Magics):
                 result.error_in_exec = error
 
     def _cell_name(self) -> str:
-        """The running cell, by the number the user sees at it.
+        """The running cell, by the number that the user sees.
 
-        Some versions of IPython count a cell before they run it, some after; the history they store it in does not lie. A
-        cell that is not stored is called what the next one will be, as in IPython's own tracebacks.
+        Some versions of IPython count a cell before they run it, some after; the history they store it in
+        does not lie. A cell that is not stored gets the name of the next one, as in IPython's own tracebacks.
         """
         count = self.shell.execution_count
         history = getattr(self.shell, "history_manager", None)

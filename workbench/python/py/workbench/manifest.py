@@ -26,14 +26,14 @@ __all__ = ["Library", "LibraryReport", "LibraryRow", "load_library"]
 _TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 # Elements of an argument whose gradient is compared.
 _MOST_DIFFERENCES = 64
-# A backward in a lower precision rounds what was saved, its own result and what it adds up, each by half a unit of 2^-24, 2^-11 or 2^-8;
-# a handful of such roundings of values of the result's own size.
+# The lower precision of a backward rounds saved values, its own result and its sums, each by half a unit
+# of 2^-24, 2^-11 or 2^-8; the tolerance is a handful of such roundings of values of the result's own size.
 _LOWER = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 4e-2}
 
 
 @dataclass
 class LibraryRow:
-    """What a check of one operator found; false where something failed.
+    """The result of a check of one operator; false if something failed.
 
     >>> from workbench.manifest import LibraryRow
     >>> bool(LibraryRow("relu")), bool(LibraryRow("relu", failures=["sample 0, float32: differs"]))
@@ -43,15 +43,15 @@ class LibraryRow:
     operator: str
     #: The element types that it was called in.
     dtypes: list[str] = field(default_factory=list)
-    #: How many calls were compared with the reference.
+    #: The number of calls that were compared with the reference.
     forward: int = 0
-    #: The largest error of them, as a part of what the tolerance allows.
+    #: The largest error of them, as a part of the tolerance.
     worst: float = 0.0
-    #: How many gradients were compared with differences of the reference.
+    #: The number of gradients that were compared with differences of the reference.
     gradients: int = 0
     #: The largest error of them, absolute.
     gradient_error: float = 0.0
-    #: How many calls gave the shapes and dtypes that were worked out without data; None where those depend on the data.
+    #: The number of calls that gave the shapes and dtypes that were worked out without data; None if those depend on the data.
     shapes: int | None = 0
     #: Seconds, everything included.
     seconds: float = 0.0
@@ -62,7 +62,7 @@ class LibraryRow:
 
 
 class LibraryReport(list[LibraryRow]):
-    """The rows of a check; false where one of them is.
+    """The rows of a check; false if one of them is.
 
     >>> from workbench.manifest import LibraryReport, LibraryRow
     >>> bool(LibraryReport([LibraryRow("relu")])), bool(LibraryReport([LibraryRow("relu", failures=["differs"])]))
@@ -113,7 +113,7 @@ class Library:
         return f"<operators of {self._path.name}: {', '.join(self._operators)}>"
 
     def samples(self, name: str, dtype: str = "float32") -> list[dict[str, Any]]:
-        """The samples of an operator, arrays in that dtype where the manifest says none; the same numbers each time.
+        """The samples of an operator, arrays in that dtype if the manifest says none; the same numbers each time.
 
         >>> import pathlib, tempfile, workbench as wb
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "half.toml"
@@ -149,8 +149,8 @@ class Library:
         return export([self._operators[name] for name in self._entries if self._entries[name].get("samples")], directory)
 
     def check(self) -> LibraryReport:
-        """Compares every operator with its reference on every sample in every dtype, gradients with differences of the reference
-        in float64, and shapes with what is worked out without data. One row an operator.
+        """Compares every operator with its reference on every sample in every dtype, gradients with differences
+        of the reference in float64, and shapes with those worked out without data. One row per operator.
 
         >>> import pathlib, tempfile, workbench as wb
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "half.toml"
@@ -229,7 +229,7 @@ class Library:
         row.shapes += 1
 
     def _gradients(self, row: LibraryRow, name: str, args: dict[str, Any], number: int) -> None:
-        """The pullback of random numbers beside central differences of the reference, whose error is about 1e-10 of its size."""
+        """Compares the pullback of random numbers with central differences of the reference, whose error is about 1e-10 of its size."""
         handle, rng, eps = self._operators[name], np.random.default_rng(number), 1e-6
         inputs = self._whole(name, args)
         outputs, pull = handle.vjp(**args)
@@ -261,13 +261,13 @@ class Library:
             row.gradients += 1
 
     def _lower_gradients(self, row: LibraryRow, name: str, args: dict[str, Any], dtype: str) -> None:
-        """The pullback in a lower precision beside the one in float64, of the same numbers."""
+        """Compares the pullback in a lower precision with the one in float64, for the same numbers."""
         handle, rng = self._operators[name], np.random.default_rng(0)
         wide = {k: v.astype(np.float64) if getattr(getattr(v, "dtype", None), "name", "") == dtype else v for k, v in args.items()}
         low_out, low_pull = handle.vjp(**args)
         _, wide_pull = handle.vjp(**wide)
         grads = [rng.standard_normal(np.shape(o)).astype(np.asarray(o).dtype) for o in _several(low_out)]
-        # The gradient of what was rounded: both begin from the same numbers.
+        # The gradient is that of rounded numbers: both begin from the same ones.
         low = low_pull(*grads)
         for param, got, want in zip(handle.params, low, wide_pull(*[_widened(g) for g in grads])):
             if want is None:
@@ -293,7 +293,7 @@ def _several(value: Any) -> tuple[Any, ...]:
 
 
 def _excess(got: np.ndarray, want: np.ndarray, rtol: float, atol: float) -> float:
-    """The largest error as a part of what is allowed; infinite where one is no number and the other is."""
+    """The largest error as a part of the tolerance; infinite if only one of the two is a number."""
     left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
     same = (left == right) | (np.isnan(left) & np.isnan(right))
     if same.all():
@@ -329,13 +329,13 @@ def load_library(path: str | Path, *, trust: bool = False) -> Library:
     """Makes the operators of a manifest, a `.toml` file: registered, with gradients and references.
 
     Loading compiles the text and runs its registrations, checked as all of host code is: it reaches neither files nor the process. A
-    manifest with functions of Python's (`reference`: what gradients, shapes and checks call) names a file of them, and to load that is to
-    run it, with all that this process may do. It is run with `trust=True` alone; say that of files that you have read, or that come from
-    where your own code does. The files that a manifest names are below its folder; folders of headers elsewhere need `trust=True` too.
-    (Unpickling an operator runs what its pickle says, as of all pickles: Python's functions travel in it by their text.)
+    manifest with Python functions (`reference`: those that gradients, shapes and checks call) names a file of them, and to load that
+    is to run it, with all that this process may do. It is run with `trust=True` alone; say that of files that you have read, or that
+    come from where your own code does. The files that a manifest names are below its folder; folders of headers elsewhere need
+    `trust=True` too. (Unpickling an operator runs code in its pickle, as with all pickles: Python's functions are in it as text.)
 
-    What it says of an operator is in `workbench::ops::manifest`, and by example in the repository's `kernels`. Raises
-    ArgumentError for a manifest that does not say what it must, with the place, and CompileError for its text.
+    The format is documented in `workbench::ops::manifest`, and by example in the repository's `kernels`.
+    Raises ArgumentError for a manifest that lacks something, with the place, and CompileError for its text.
 
     >>> import numpy as np, pathlib, tempfile, workbench as wb
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "twice.toml"
@@ -414,7 +414,7 @@ def load_library(path: str | Path, *, trust: bool = False) -> Library:
 
 
 def _is_below(folder: Path, other: str | Path) -> bool:
-    """Whether what a manifest in `folder` names lies below that, links followed."""
+    """True if a file that a manifest in `folder` names lies below that folder, links followed."""
     return (folder / other).resolve().is_relative_to(folder.resolve())
 
 
@@ -436,14 +436,14 @@ def _hold_includes(path: Path, texts: Iterable[str | None]) -> None:
 
 
 class _Functions:
-    """The Python file beside a manifest: its functions, by what the manifest calls them."""
+    """The Python file beside a manifest: its functions, by their names in the manifest."""
 
     def __init__(self, path: Path, file: str | None, table: dict[str, dict[str, Any]]) -> None:
         self.path, self.file, self.table = path, file, table
         self.module = None if file is None else _references(path.parent / file)
-        #: Whether it says which functions are whose; else references have the operators' names.
+        #: True if it names the functions; else references have the operators' names.
         self.says = False
-        # All of them before anything is registered.
+        # All functions are looked up before anything is registered.
         for operator, entry in table.items():
             for role in ("function", "fake", "shape_function", "gradient", "setup", "reference", "vmap"):
                 self.says |= self.of(operator, role) is not None
@@ -453,7 +453,7 @@ class _Functions:
                 self._hold_names(operator, entry)
 
     def _hold_names(self, operator: str, entry: dict[str, Any]) -> None:
-        """Refuses names of arguments that there are not."""
+        """Refuses names of arguments that do not exist."""
         params = [param for param, *_ in _workbench.schema_arguments(entry["schema"])]
         for key in ("saves", "differentiable"):
             for name in entry.get(key) or ():
@@ -475,7 +475,7 @@ class _Functions:
         return None if name is None else self.named(operator, "kernels", name)
 
     def reference(self, operator: str) -> Callable[..., Any] | None:
-        """The function that the entry names; in a manifest that names no functions at all the one with the operator's name."""
+        """The function that the entry names; in a manifest that names no functions at all, the one with the operator's name."""
         if "reference" in self.table[operator]:
             return self.of(operator, "reference")
         return None if self.says else getattr(self.module, operator, None)
@@ -502,7 +502,7 @@ def _register(handle: Any, other: dict[str, Any], function: Callable[..., Any] |
 
 def _references(path: Path) -> ModuleType:
     """The module of a file, which no other file replaces."""
-    # Imported here: `import workbench` should not wait for it.
+    # The import is here: `import workbench` should not wait for it.
     import importlib.util
 
     spec = importlib.util.spec_from_file_location(f"workbench_reference_{path.stem}", path)

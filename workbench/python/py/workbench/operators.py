@@ -1,4 +1,4 @@
-"""Operators: `wb.op`, `wb.ops`, `wb.check`, and what an operator can do besides being called."""
+"""Operators: `wb.op`, `wb.ops`, `wb.check`, and the abilities of an operator besides calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_l
 _DTYPES = frozenset(
     "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
 )
-# How often a call asks again who serves it, where other threads register callables meanwhile.
+# Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
 #: Every handle by its name; registering a name again changes the handle there is.
 handles: dict[str, Any] = {}
@@ -31,7 +31,7 @@ handles: dict[str, Any] = {}
 
 @dataclass(frozen=True, init=False)
 class Spec:
-    """The shape, dtype and device of an array that is not there: what a shape callable is given, and what it returns.
+    """The shape, dtype and device of an array without data: the arguments and the result of a shape callable.
 
     `dtype` is NumPy's name, one that a kernel parameter can have; ArgumentError for any other and for negative extents.
 
@@ -43,7 +43,7 @@ class Spec:
     shape: tuple[int, ...]
     dtype: str
     device: str
-    #: In elements, where they are known; elements lie one after another where they are not.
+    #: The strides in elements, if known; else elements lie one after another.
     strides: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
 
     def __init__(self, shape: Sequence[int] | int, dtype: Any = "float32", device: str = "cpu") -> None:
@@ -76,7 +76,7 @@ class Spec:
     size = numel
 
     def new_empty(self, shape: Sequence[int] | int, *, dtype: Any = None) -> Spec:
-        """A `Spec` of another shape on the same device, of another dtype where one is given: torch's tensors have a method of this name,
+        """A `Spec` of another shape on the same device, of another dtype if one is given: torch's tensors have a method of this name,
         so that a fake which uses it serves both.
 
         >>> import workbench as wb
@@ -94,7 +94,7 @@ def spec_in_memory(shape: tuple[int, ...], dtype: str, strides: tuple[int, ...])
 
 
 def dtype_name(dtype: Any) -> str:
-    """NumPy's name of a dtype given by name, type or as torch's."""
+    """NumPy's name of a dtype given by name, by type or as torch's."""
     text = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
     if text not in _DTYPES:
         try:
@@ -107,7 +107,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def spec_like(like: Any, shape: Sequence[int] | None = None, dtype: Any = None) -> Spec:
-    """A `Spec` as an array or another `Spec`, with other extents or another dtype where they are given."""
+    """A `Spec` like an array or another `Spec`, with other extents or another dtype if they are given."""
     return Spec(
         tuple(like.shape) if shape is None else shape,
         dtype_name(like.dtype) if dtype is None else dtype,
@@ -116,7 +116,7 @@ def spec_like(like: Any, shape: Sequence[int] | None = None, dtype: Any = None) 
 
 
 def empty_like(like: Any) -> Any:
-    """What has the shape and dtype of `like`: a `Spec` for a `Spec`, a new uninitialised array for an array.
+    """A thing with the shape and dtype of `like`: a `Spec` for a `Spec`, a new uninitialised array for an array.
 
     Works in shape callables and fakes, with and without torch.
 
@@ -152,7 +152,7 @@ def run_shape(function: Callable[..., Any], call: tuple[Any, ...], given: list[t
 
 
 def has_memory(value: Any) -> bool:
-    """Whether it is no array that says its type as ours do, and yet has memory that one can be made of."""
+    """True if it is no array with a dtype that kernels know, and yet has memory that one can be made of."""
     interfaces = ("__dlpack__", "__array_interface__")
     return isinstance(value, (memoryview, bytearray)) or dtype_of(value) not in DTYPES and any(hasattr(value, one) for one in interfaces)
 
@@ -163,7 +163,7 @@ def _is_array(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One element that does not agree: where, what came, what was wanted, how far off, and the thread that wrote it."""
+    """One element that does not agree: its place, its value, the value wanted, the distance, and the thread that wrote it."""
 
     output: str
     index: tuple[int, ...]
@@ -187,7 +187,7 @@ class Op(Differentiable, NativeOp):
     library, and the launch is queued on its current stream (`wb.synchronize`). `device="cuda"` sends host arrays over and back, where the
     schema has no argument of that name.
 
-    Raises ArgumentError for arguments that do not fit, KernelFault for what the kernel does wrong.
+    Raises ArgumentError for arguments that do not fit, KernelFault for faults of the kernel.
 
     >>> import numpy as np, workbench as wb
     >>> twice = wb.op("doc::twice(Tensor x) -> Tensor",
@@ -200,9 +200,9 @@ class Op(Differentiable, NativeOp):
     True
     """
 
-    #: What it is checked against.
+    #: The reference that it is checked against.
     reference: Callable[..., Any] | None = None
-    #: The compiled text its kernel is in.
+    #: The compiled text of its kernel.
     module: Module
     _parts: dict[str, Any]
     _fake: Callable[..., Any] | None = None
@@ -213,7 +213,7 @@ class Op(Differentiable, NativeOp):
 
     @property
     def kernel(self) -> str | None:
-        """The name of its kernel, where one was said."""
+        """The name of its kernel, if one was given to `wb.op`."""
         name: str | None = self._parts["kernel"]
         return name
 
@@ -292,7 +292,7 @@ class Op(Differentiable, NativeOp):
             is_array = kind.rstrip("?") == "Tensor" and value is not None
             dtype = dtype_of(value) if is_array else None
             if is_array and dtype not in DTYPES:
-                # Whatever it is, kernels know what to say of it.
+                # The array may be of any type: kernels have an error for it.
                 return None
             kinds.append(dtype if is_array else value)
         number = self._outside_of(kinds)
@@ -327,7 +327,7 @@ class Op(Differentiable, NativeOp):
                 if found.device == "cpu" or self._knows(inputs):
                     self._hold_arguments(inputs)
                 return run(self, found.function, inputs)
-            # Another thread may register one meanwhile.
+            # Another thread may register a callable meanwhile.
             made = self._by_kernel(*args, **kwargs)
             if made is not NotImplemented:
                 return made
@@ -342,7 +342,7 @@ class Op(Differentiable, NativeOp):
         equal_nan: bool = False,
         **kwargs: Any,
     ) -> CheckReport:
-        """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and who wrote them.
+        """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and the threads that wrote them.
 
         Tolerances are torch's for the output's dtype unless both are given.
 
@@ -376,8 +376,8 @@ class Op(Differentiable, NativeOp):
     ) -> GradReport:
         """Compares the registered gradient with finite differences, in float64: `float` kernels run as their double twins.
 
-        Raises RuntimeError where they disagree, unless `raise_exception` is False; `.precision` of the report says how
-        it was computed.
+        Raises RuntimeError if they disagree, unless `raise_exception`
+        is False; `.precision` of the report says in which precision.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_gradcheck(Tensor x) -> Tensor",
@@ -500,8 +500,8 @@ def op(
     name: str | None = None,
     shared_mem: str | int | None = None,
 ) -> Any:
-    """Makes an operator of a kernel or of a host function, or gives its name a new meaning, for every handle there is: an `Op`, or of
-    a host function a `LibraryOp`.
+    """Makes an operator of a kernel or of a host function, or gives its name a new
+    meaning, for every existing handle: an `Op`, or for a host function a `LibraryOp`.
 
     `schema` is torch's: "lab::muladd(Tensor a, Tensor b, float c) -> Tensor". `source` is CUDA C++ (messages call it
     `name`), a compiled module or one of its kernels; `kernel` says which kernel where there are several. `shape` is a signature such as
@@ -512,11 +512,11 @@ def op(
     shared memory of a block (`extern __shared__`), an expression too: "4 * cols". `reference` is what
     `check` compares with.
 
-    A host function (`kernel` names it; or it has the operator's name; or the text has nothing else) works its outputs out
-    itself, lists, optionals and sizes that depend on data included; its shapes are derived, or `shape` is a callable. The
-    schema has to be what its C++ type says. A callable of Python's as the `source` is called with NumPy's arrays, by `torch.ops` with
-    tensors. For both a name alone will do, "lab::nms": the schema follows from the C++ type (whose arguments torch calls `_0`, `_1`), or
-    from the callable's annotations.
+    A host function (`kernel` names it; or it has the operator's name; or the text has nothing else) works its
+    outputs out itself, lists, optionals and sizes that depend on data included; its shapes are derived, or
+    `shape` is a callable. The schema has to be what its C++ type says. A Python callable as the `source` is
+    called with NumPy's arrays, by `torch.ops` with tensors. For both a name alone will do, "lab::nms": the schema
+    follows from the C++ type (whose arguments torch calls `_0`, `_1`), or from the callable's annotations.
 
     Raises ArgumentError for a schema, shape or parameter that does not fit (with the binding made), CompileError for the
     text.
@@ -543,7 +543,7 @@ def op(
     if isinstance(source, (Launcher, TemplateLauncher)):
         raise make_argument_error("the source is a kernel with its grid and block; pass the kernel itself, and its block as block=")
     is_callable = callable(source) and not isinstance(source, Module)
-    # A name alone: the types say the rest.
+    # The schema is a name alone: the types give the rest.
     short = isinstance(schema, str) and re.fullmatch(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*", schema) is not None
     if short and is_callable:
         schema = inferred(schema.strip(), source)  # type: ignore[arg-type]
@@ -588,7 +588,7 @@ def op(
 
 
 def _host_function(module: Module, full_name: str, wanted: str | None) -> str | None:
-    """The host function that is meant, where it is none of the kernels."""
+    """The host function that is meant, if it is none of the kernels."""
     if module.device != "cpu":
         return None
     short = full_name.split("::")[1].partition(".")[0]
@@ -653,7 +653,7 @@ def adopt_library(names: Sequence[str]) -> None:
     for name in names:
         known = handles.get(name)
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
-            # Its text says anew what it is; a gradient is registered after that, as of any operator.
+            # The text declares everything anew; a gradient is registered after that, as for any operator.
             known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, None
             known._others, known._vmap_rule = {}, None
             known._ask_outside(False)
@@ -695,7 +695,7 @@ class _Namespace:
 
 
 class _Ops:
-    """Every operator there is, made by `wb.op` or registered by a text (`TORCH_LIBRARY`): `wb.ops.lab.muladd`.
+    """Every operator, made by `wb.op` or registered by a text (`TORCH_LIBRARY`): `wb.ops.lab.muladd`.
 
     >>> import workbench as wb
     >>> hasattr(wb.ops.lab, "nothing_of_this_name")

@@ -1,5 +1,5 @@
-"""Callables that serve calls of an operator beside what it was made of, or that it was made of: which one does, how it is called, and
-what its results are held against."""
+"""Callables that serve calls of an operator, besides its kernel or as its
+implementation: the choice of one, its call, and the checks of its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DTYPES", "Outside", "dtype_of", "flat", "is_on_cuda", "outside", "re
 
 #: The element types that kernels know.
 DTYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split())
-# What NumPy says of an array that is lent to be read.
+# Errors of NumPy for an array that is lent to be read.
 _READ_ONLY = re.compile(r"(assignment destination|output array|array) is read-only|read-only (array|memory)")
 
 
@@ -32,17 +32,17 @@ class Outside:
     function: Callable[..., Any]
 
     def serves(self, device: str, dtype: str | None) -> bool:
-        """Whether calls on that device with a first array of that type are its."""
+        """True if it serves calls on that device with a first array of that type."""
         return self.device == device and (self.dtypes is None or dtype in self.dtypes)
 
     def covers(self, other: Outside) -> bool:
-        """Whether all calls that are the other's are its."""
+        """True if it serves all calls that the other serves."""
         mine, theirs = self.dtypes, other.dtypes
         return self.device == other.device and (mine is None or theirs is not None and set(theirs) <= set(mine))
 
 
 def outside(name: str, device: str, function: Any, dtypes: Any) -> Outside:
-    """A callable as it was registered; ArgumentError for what is none."""
+    """A callable as it was registered; ArgumentError if it is none."""
     from .operators import dtype_name
 
     if not callable(function):
@@ -58,28 +58,28 @@ def outside(name: str, device: str, function: Any, dtypes: Any) -> Outside:
 
 
 def dtype_of(value: Any) -> str | None:
-    """The name of an array's element type; None of what is no array."""
+    """The name of an array's element type; None if it is no array."""
     return str(value.dtype).rpartition(".")[2] if hasattr(value, "dtype") and hasattr(value, "shape") else None
 
 
 def is_on_cuda(values: Sequence[Any]) -> bool:
-    """Whether one of the arrays lies on a GPU."""
+    """True if one of the arrays lies on a GPU."""
     return any(_is_on_cuda(value) for value in flat(values))
 
 
 def _is_on_cuda(value: Any) -> bool:
-    # The interface of torch's tensors is not there for all types, and not where a gradient is wanted.
+    # The interface of torch's tensors is missing for some types, and where a gradient is wanted.
     is_cuda = getattr(value, "is_cuda", None)
     return is_cuda if isinstance(is_cuda, bool) else hasattr(value, "__cuda_array_interface__")
 
 
 def flat(value: Any) -> list[Any]:
-    """What lists hold, without the lists."""
+    """The items of nested lists, without the lists."""
     return [item for part in value for item in flat(part)] if isinstance(value, (list, tuple)) else [value]
 
 
 def specs_in(value: Any) -> list[tuple[str, tuple[int, ...]]] | None:
-    """The dtypes and shapes of what a shape function gives; None where there is more than that to it."""
+    """The dtypes and shapes that a shape function gives; None if its result is anything else."""
     if value is None:
         return []
     if isinstance(value, (list, tuple)):
@@ -92,7 +92,7 @@ def specs_in(value: Any) -> list[tuple[str, tuple[int, ...]]] | None:
 
 
 def schema_of(op: Any) -> str:
-    """The schema of an operator, of several overloads that of the one without a name."""
+    """The schema of an operator; of several overloads, the one without a name."""
     lines: list[str] = op.schema.splitlines()
     return next((line for line in lines if "." not in line.partition("(")[0]), lines[0])
 
@@ -105,13 +105,13 @@ def returns_of(schema: str) -> tuple[tuple[str, str | None], ...]:
 
 @lru_cache(maxsize=None)
 def tuple_type(names: tuple[str | None, ...]) -> Callable[..., Any] | None:
-    """Makes a namedtuple of several results that all have names a field can have; None where they have not."""
+    """Makes a namedtuple of several results that all have names that a field can have; None if they have not."""
     fields = [name for name in names if name is not None and name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_"]
     if len(names) < 2 or len(set(fields)) < len(names):
         return None
     make: Any = namedtuple
     made: Any = make("Result", fields)
-    # By its names, so that a worker process can send results back.
+    # The type is found by its names, so that a worker process can send results back.
     made.__reduce__ = lambda self: (_result, (names, tuple(self)))
     return made  # type: ignore[no-any-return]
 
@@ -122,10 +122,10 @@ def _result(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
 
 
 def run(op: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """Calls a callable on the host's arrays: those that the schema does not mark are lent to be read, results are held against the shapes
-    that the operator says, and share no memory with what was given.
+    """Calls a callable on the host's arrays: those that the schema does not mark are lent to be
+    read, results are compared with the operator's shapes, and share no memory with the arguments.
 
-    ArgumentError for what it writes without leave, and for results that the schema or the shape function do not have.
+    ArgumentError for writes to other arguments, and for results that do not fit the schema or the shape function.
     """
     for name, value in zip(op.params, inputs):
         if name in op._writes and any(isinstance(one, np.ndarray) and not one.flags.writeable for one in flat(value)):
@@ -140,7 +140,7 @@ def run(op: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
                 f"`{op.name}` writes an argument that its schema does not mark, as in Tensor(a!): {error}"
             ) from error
         raise
-    # What is written comes back as the very object that was given.
+    # An array that is written is returned as the very object that was given.
     given = [value for value in flat(inputs) if isinstance(value, np.ndarray)]
 
     def fresh(value: Any) -> Any:
@@ -158,7 +158,7 @@ def run(op: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 
 
 def several(op: Any, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of a callable, as many and of the types that the schema says, and of the shapes that the operator says."""
+    """The results of a callable, checked for the schema's number and types, and for the operator's shapes."""
     wanted = returns_of(schema_of(op))
     if len(wanted) == 1:
         kind = wanted[0][0]
@@ -187,7 +187,7 @@ def several(op: Any, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _held(op: Any, number: int, value: Any, kind: str) -> Any:
-    """A result as the schema's type has it."""
+    """A result in the schema's type."""
     bare = kind.rstrip("?")
     if value is None and kind.endswith("?"):
         return None
@@ -222,7 +222,7 @@ _NUMBERS: dict[str, Any] = {
 
 
 def _is_same(value: Any, given: Any) -> bool:
-    """Whether a result is an argument that was to be written, or lies where that lies."""
+    """True if a result is an argument that was to be written, or has the same memory."""
     if value is given or isinstance(given, (list, tuple)):
         return True
     if isinstance(value, np.ndarray) and isinstance(given, np.ndarray):

@@ -1,10 +1,10 @@
 """`op.save`: an operator as a manifest, with its text, and a Python file beside it with the functions that belong to it.
 
-A function goes there as its own text, with what it uses before it (`functions.py`, shared with export): modules imported, constants
-repeated, functions written out, operators looked up by name when called. What cannot be said in a text (closures, methods, lambdas) is
-refused before anything is written. `wb.load_library` runs that Python file with `trust=True` alone, and takes no file from outside of the
-manifest's folder. A text's own registrations run in any case: they are host code, checked, which reaches neither files nor the process.
-To unpickle an operator is to run Python that its pickle holds.
+A function goes there as its own text, with what it uses before it (`functions.py`, shared with export): modules imported,
+constants repeated, functions written out, operators looked up by name when called. A function that a text cannot express (a
+closure, method or lambda) is refused before anything is written. `wb.load_library` runs that Python file with `trust=True`
+alone, and takes no file from outside of the manifest's folder. A text's own registrations run in any case: they are host
+code, checked, which reaches neither files nor the process. To unpickle an operator is to run Python that its pickle holds.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .operators import Op, handles
 
 __all__ = ["save"]
 
-#: How a file of functions begins.
+#: The beginning of a file of functions.
 _MARK = '"""Functions of '
-#: What a manifest says of itself.
+#: The keys that a manifest has for itself.
 _TAKEN = ("source", "text", "reference", "defines", "headers", "options")
 
 
@@ -45,18 +45,18 @@ def save(handle: Any, path: str | Path) -> None:
         if beside.exists() and not beside.read_text(encoding="utf-8", errors="replace").startswith(_MARK):
             raise make_argument_error(f"{beside} is there and was not written by op.save; its functions would go there, give another path")
     text = _workbench.write_manifest(path.name, table | saved.entries)
-    # Nothing is written before everything could be.
+    # Files are written only after everything else has succeeded.
     if functions is not None:
         beside.write_text(functions, encoding="utf-8")
     path.write_text(text, encoding="utf-8")
 
 
 class _Saved:
-    """What a manifest will say."""
+    """The contents of a manifest."""
 
     def __init__(self, title: str) -> None:
         self.title = title
-        #: The text and what it is compiled with, once an operator has one.
+        #: The text and its options, once an operator has one.
         self.text: dict[str, Any] | None = None
         self.entries: dict[str, dict[str, Any]] = {}
         self.names: dict[str, str] = {}
@@ -95,13 +95,13 @@ class _Saved:
         return short
 
     def _known(self, handle: Any, short: str) -> dict[str, Any]:
-        """Samples, tolerances and element types of the manifest that it was loaded from."""
+        """Samples, tolerances and element types of the manifest that the operator was loaded from."""
         library = getattr(getattr(handle._samples, "func", None), "__self__", None)
         entry = {} if library is None else library._entries.get(short, {})
         return {key: entry[key] for key in ("dtypes", "tolerance", "samples") if key in entry}
 
     def _text(self, handle: Any, module: Module, text: str) -> None:
-        """Takes the text in that an operator is made of; all have the same one."""
+        """Takes in the text of an operator; all have the same one."""
         made = {"text": text, **_state(handle, module)}
         if self.text is not None and self.text != made:
             raise make_argument_error(f"`{handle.name}` is of another text than `{self.title}`, and a manifest holds one")
@@ -129,7 +129,7 @@ class _Saved:
         if len(modules) != 1:
             raise make_argument_error(f"`{handle.name}` is of {len(modules)} texts, and a manifest holds one")
         if handle._origin is None:
-            # Its text registers it.
+            # The text registers the operator itself.
             self._text(handle, modules[0], modules[0].text)
             return {"operator": handle.name}
         text, function = handle._origin
@@ -137,7 +137,7 @@ class _Saved:
         return {"schema": handle.schema, "kernel": function}
 
     def _others(self, handle: Any, short: str) -> list[dict[str, Any]]:
-        """What `register_kernel` added."""
+        """The additions of `register_kernel`."""
         others: list[dict[str, Any]] = []
         for number, one in sorted(handle._others.items()):
             if isinstance(one, Kernel):
@@ -165,7 +165,7 @@ class _Saved:
         if function is None:
             return None
         if isinstance(function, Differentiable):
-            # It is there when it is called.
+            # The name is there when the function is called.
             name = f"{short}_{role}"
             self._define(name, _wrapper(name, function), handle, role)
             return name
@@ -187,7 +187,7 @@ class _Saved:
         if self.definitions.get(made.name, made.text) == made.text:
             self.definitions[made.name] = made.text
             return made.name
-        # Another function has the name.
+        # The name belongs to another function.
         if made.is_recursive:
             raise make_argument_error(f"the {role} of `{handle.name}` cannot be saved: another function is called `{made.name}`, too")
         name = f"{short}_{role}"
@@ -199,7 +199,7 @@ class _Saved:
             raise make_argument_error(f"the {role} of `{handle.name}` cannot be saved: something else is called `{name}` already")
 
     def _needed(self, text: str, handle: Any, role: str) -> None:
-        """Takes in what stands before a function."""
+        """Takes in the lines before a function."""
         if text.startswith(("import ", "from ")):
             self.before.append(text)
         elif text.startswith("def "):
@@ -208,7 +208,7 @@ class _Saved:
             self._define(text.partition(" = ")[0], text + "\n", handle, role)
 
     def file(self) -> str | None:
-        """The Python file, where there is something to say."""
+        """The Python file, if there is anything in it."""
         if not self.definitions and not self.before:
             return None
         lines = sorted(dict.fromkeys(self.before))
@@ -220,7 +220,7 @@ class _Saved:
 
 
 def _state(handle: Any, module: Module) -> dict[str, Any]:
-    """What a text is compiled with, beside the text."""
+    """The options that a text is compiled with."""
     if module.device != "cpu":
         raise make_argument_error(f"`{handle.name}` has kernels for a GPU, which a manifest cannot hold")
     _, (_, state, _) = module.__reduce__()
@@ -229,7 +229,7 @@ def _state(handle: Any, module: Module) -> dict[str, Any]:
 
 
 def _line(name: str, value: Any, used: set[str]) -> str | None:
-    """What a global name is in the file beside a manifest."""
+    """The line for a global name in the file beside a manifest."""
     if isinstance(value, Differentiable) and value is handles.get(value.name):
         if used:
             full = value.name.replace("::", ".")

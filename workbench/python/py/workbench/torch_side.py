@@ -1,4 +1,4 @@
-"""What operators tell torch, now or once torch is imported: nothing here imports it."""
+"""Registrations of operators with torch, now or once torch is imported: nothing here imports it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 __all__ = ["define", "note_change", "set_gradient", "set_vmap"]
 
-# What is to be said, in order; the last word on a name and a kind stays.
+# The registrations that wait, in order; the last one for a name and a kind stays.
 _waiting: dict[tuple[str, str], Callable[[Any], None]] = {}
 
 
 def define(name: str) -> None:
-    """An operator has a new meaning; it has no gradient yet."""
+    """Registers the new meaning of an operator, which has no gradient yet."""
     for kind in ("gradient", "vmap"):
         _waiting.pop((kind, name), None)
     _tell(("define", name), lambda ops: ops.define(name))
 
 
 def set_gradient(name: str) -> None:
-    """An operator has a gradient."""
+    """Registers that an operator has a gradient."""
     _tell(("gradient", name), lambda ops: ops.set_gradient(name))
 
 
 def set_vmap(name: str, rule: Callable[..., Any]) -> None:
-    """An operator has a rule for batches."""
+    """Registers an operator's rule for batches."""
     _tell(("vmap", name), lambda ops: ops.set_vmap(name, rule))
 
 
 def note_change(name: str) -> None:
-    """The shapes of an operator come about in another way."""
+    """Notes that the shapes of an operator are computed in another way."""
     _tell(("change", name), lambda ops: ops.note_change(name))
 
 
@@ -52,7 +52,7 @@ def _tell(key: tuple[str, str], say: Callable[[Any], None]) -> None:
 
 
 def _is_there() -> bool:
-    # While torch is being imported it has no operators yet.
+    # The operators of torch are missing while it is being imported.
     torch = sys.modules.get("torch")
     return torch is not None and hasattr(torch, "library") and hasattr(torch, "compile")
 
@@ -92,7 +92,7 @@ class _Watcher:
         if fullname != self.name:
             return None
         sys.meta_path.remove(self)  # type: ignore[arg-type]
-        # As `importlib.util.find_spec`, whose module takes longer to import than it is worth.
+        # The search is that of `importlib.util.find_spec`, a module that takes too long to import.
         found = (finder.find_spec(fullname, path, target) for finder in list(sys.meta_path))
         spec = next((one for one in found if one is not None), None)
         if spec is None or spec.loader is None:
@@ -109,6 +109,6 @@ class _Watcher:
 
 
 def watch(name: str, act: Callable[[], None]) -> None:
-    """Has something done once a module is imported, by whomever."""
+    """Calls a function once a module is imported by any code."""
     if not any(isinstance(finder, _Watcher) and finder.name == name for finder in sys.meta_path):
         sys.meta_path.insert(0, _Watcher(name, act))  # type: ignore[arg-type]

@@ -194,7 +194,7 @@ template <typename T> T atomicCAS(T* a, workbench::same<T> compare, workbench::s
 // CUDA's min and max take two types.
 template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b) { using T = std::common_type_t<A, B>; return T(b) < T(a) ? T(b) : T(a); }
 template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B b) { using T = std::common_type_t<A, B>; return T(a) < T(b) ? T(b) : T(a); }
-// Of floats they are fmin and fmax: a NaN loses.
+// The functions for floats are fmin and fmax: a NaN loses.
 inline float min(float a, float b) { return std::fmin(a, b); }
 inline float max(float a, float b) { return std::fmax(a, b); }
 inline double min(double a, double b) { return std::fmin(a, b); }

@@ -1,4 +1,4 @@
-// In place of torch's own <torch/extension.h>, which brings pybind11, and that has no limited API of Python's: operators need neither.
+// A replacement for torch's own <torch/extension.h>: that includes pybind11, which cannot use Python's limited API; operators need neither.
 #pragma once
 
 #include <torch/all.h>

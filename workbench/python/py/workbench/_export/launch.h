@@ -1,4 +1,4 @@
-// What the launchers of this extension share: checks of arguments against the operator's shape signature, and sizes of launches.
+// Helpers of this extension's launchers: checks of arguments against the operator's shape signature, and sizes of launches.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -113,13 +113,13 @@ inline unsigned blocks(const char* op, int64_t count) {
   return static_cast<unsigned>(count);
 }
 
-// Of dynamic shared memory.
+// The bytes of dynamic shared memory.
 inline int shared_bytes(const char* op, int64_t bytes) {
   TORCH_CHECK(bytes >= 0 && bytes <= 2147483647, "`", op, "`: its launch would have ", bytes, " bytes of shared memory");
   return static_cast<int>(bytes);
 }
 
-// As many blocks as hold so many threads; one at least.
+// The number of blocks for so many threads; one at least.
 inline unsigned blocks_of(const char* op, int64_t threads, int64_t width) {
   TORCH_CHECK(threads >= 0, "`", op, "`: its launch would have the extent ", threads);
   return blocks(op, std::max<int64_t>(threads / width + (threads % width != 0), 1));

@@ -20,7 +20,7 @@ _ROLES = {"tensor": 0, "scalar": 1, "user_params": 2}
 
 @dataclass(frozen=True)
 class InputDesc:
-    """An input: "tensor", "scalar", or "user_params" where only the callbacks read it; and its place among the arguments.
+    """An input: "tensor", "scalar", or "user_params" if only the callbacks read it; and its place among the arguments.
 
     >>> from workbench import gaudi
     >>> gaudi.InputDesc("scalar", 1)
@@ -131,7 +131,7 @@ class CustomOp:
         inputs = [(v, role, a.mutated) for v, role, a in zip(values, self._roles, self._arguments)]
         made = _workbench.tpc_execute(self.module, self.kernel, inputs, outputs, params)
         if not made:
-            # What is changed in place is the result where the schema says so.
+            # An argument that is changed in place is the result if the schema says so.
             changed = [v for v, a in zip(values, self._arguments) if a.mutated]
             return changed[0] if len(changed) == 1 and not self.schema.rstrip().endswith("()") else None
         return made[0] if len(made) == 1 else tuple(made)
@@ -151,11 +151,11 @@ def register_custom_op(
     """Makes an operator of a descriptor and offers it in `wb.ops`.
 
     `schema` is torch's, `kernel` names a kernel or a host function of `source` (a text, or a module compiled of a text that mentions
-    `habana`); how its parameters are bound `workbench.gaudi` says. `user_params` gives the kernel's struct from the list of arguments:
-    bytes, a `ctypes.Structure`, or a scalar of a structured dtype. An argument `Tensor(a!)` may be changed by the kernel.
+    `habana`); `workbench.gaudi` documents how its parameters are bound. `user_params` gives the kernel's struct from the list of
+    arguments: bytes, a `ctypes.Structure`, or a scalar of a structured dtype. An argument `Tensor(a!)` may be changed by the kernel.
 
-    Raises ArgumentError for descriptors that do not fit, CompileError for the text; a call raises RuntimeError where the kernel takes
-    something else than the descriptors say.
+    Raises ArgumentError for descriptors that do not fit, CompileError for the text; a
+    call raises RuntimeError if the kernel's parameters differ from the descriptors.
 
     >>> import numpy as np, workbench as wb
     >>> from workbench import gaudi
@@ -175,7 +175,7 @@ def register_custom_op(
     if isinstance(source, Module):
         module = source
     elif isinstance(source, str) and source.strip():
-        # The name says what dialect the text is of.
+        # The name says which dialect the text is in.
         module = compile_text(f"{source}\nnamespace habana {{}}\n", name=full_name)
     else:
         raise make_argument_error(f"{full_name}: source is a text or a module, got {source!r}")

@@ -83,7 +83,7 @@ class _Op:
             raise make_argument_error(f"{name}: REGISTER_OP says of no output")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # What the inputs tell need not be given.
+        # Attributes that follow from the inputs need not be given.
         names = [name for name, _ in self._inputs] + [name for name in self._attrs if name not in self._types]
         if len(args) > len(names):
             raise make_argument_error(f"{self.__name__} takes {len(names)} arguments ({', '.join(names)}), {len(args)} given")
@@ -150,28 +150,28 @@ def _is_type(value: Any) -> bool:
 
 
 def _allowed(kind: str) -> list[str]:
-    """The types of `{bfloat16, float}`; none where any will do."""
+    """The types of `{bfloat16, float}`; none if any will do."""
     if not kind.startswith("{"):
         return []
     return [_NAMES.get(name.strip(), name.strip()) for name in kind.strip("{}").split(",")]
 
 
 def _snake(name: str) -> str:
-    """As TensorFlow names Python's functions: `CustomDivOp` is custom_div_op."""
+    """The name that TensorFlow gives to a Python function: `CustomDivOp` is custom_div_op."""
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
 def load_op_library(path: str, extra_cflags: Sequence[str] = ()) -> OpLibrary:
-    """Compiles a C++ source with operators of TensorFlow's for Gaudi, and gives its operators as functions.
+    """Compiles a C++ source with operators of TensorFlow for Gaudi, and gives its operators as functions.
 
     The source has `REGISTER_OP`, functors with `DefineNode(HpuKernelContext*)`, `REGISTER_KERNEL_BUILDER(ForHpuWithName(..), ..)` and
     the kernels that the functors name. `DefineNode` runs at each call, when the shapes of the inputs are known; the kernels that it
     defines run after it. An input has elements there (`HostMemoryInput`) where the kernel's registration says `.HostMemory("name")`,
     and so has an output (`HostMemoryOutput`).
 
-    Raises FileNotFoundError, CompileError naming the file, and ArgumentError for a source that registers no operator. A call raises
-    ArgumentError for arguments that do not fit, and what the functor's status says.
+    Raises FileNotFoundError, CompileError naming the file, and ArgumentError for a source that registers no
+    operator. A call raises ArgumentError for arguments that do not fit, and the error of the functor's status.
 
     >>> import pathlib, tempfile, numpy as np
     >>> from workbench import gaudi

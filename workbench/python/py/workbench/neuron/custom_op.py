@@ -1,4 +1,4 @@
-"""`custom_op.load` and `custom_op.load_library`, as torch_neuronx has them: kernels, shape functions, libraries on disk."""
+"""`custom_op.load` and `custom_op.load_library`, as in torch_neuronx: kernels, shape functions, libraries on disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CORES = 8
 # Names of libraries that Neuron keeps for itself.
 _RESERVED = frozenset({"builtin"})
 _FORMAT = "workbench neuron library 1"
-# What messages call the text that registers kernels.
+# The name in messages of the text that registers kernels.
 _OFFERED = "kernels of NEURON_LIBRARY"
 
 
@@ -38,11 +38,11 @@ def load(
 ) -> None:
     """Compiles a library of operators and registers them in `wb.ops` (and `torch.ops`, where torch is loaded).
 
-    `shape_srcs` are files with shape functions and a `NEURON_LIBRARY(ns, m)` that names the kernels, which are in the files
-    `compute_srcs`. The library is written to `build_directory` (default: a temporary folder) as `lib<name>.so`, a text that
-    `load_library` reads in any process. A call runs the shape function, then the kernel, once for each of `CORES` where
-    `multicore`, and compares the result with what the shape function said. There is no limit on the number of operators or
-    libraries, and results may be several tensors. `-DSTACK_SIZE=` needs no saying here, and is understood.
+    `shape_srcs` are files with shape functions and a `NEURON_LIBRARY(ns, m)` that names the kernels, which are in the
+    files `compute_srcs`. The library is written to `build_directory` (default: a temporary folder) as `lib<name>.so`, a
+    text that `load_library` reads in any process. A call runs the shape function, then the kernel, once for each of
+    `CORES` where `multicore`, and compares the result with the shape function's. There is no limit on the number of
+    operators or libraries, and results may be several tensors. `-DSTACK_SIZE=` needs no saying here, and is understood.
 
     Raises FileNotFoundError, CompileError naming the file, ArgumentError for a kernel that is not there and a reserved name.
 
@@ -79,7 +79,7 @@ def load(
     folder = Path(build_directory) if build_directory is not None else Path(tempfile.mkdtemp(prefix="workbench-"))
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"lib{name}.so"
-    # At once, so that another process reads the old one or the new one.
+    # The file is replaced at once, so that another process reads the old one or the new one.
     handle, written = tempfile.mkstemp(dir=folder, prefix=f"lib{name}.")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(library, file)
@@ -91,7 +91,7 @@ def load(
 def load_library(path: str) -> None:
     """Registers the operators of a library that `load` has written, in whatever process.
 
-    Raises FileNotFoundError, and OSError for a file that is no library of Workbench's.
+    Raises FileNotFoundError, and OSError for a file that is no library of Workbench.
 
     >>> from workbench.neuron import custom_op
     >>> custom_op.load_library("no/such/library.so")
@@ -109,7 +109,7 @@ def load_library(path: str) -> None:
 
 
 def _is_library(library: Any) -> bool:
-    """Whether this is what `load` writes."""
+    """True if this is a library that `load` writes."""
     if not isinstance(library, dict) or library.get("format") != _FORMAT:
         return False
 
@@ -150,7 +150,7 @@ def _register(library: Mapping[str, Any], verbose: bool) -> None:
 
 
 def _offered(texts: Mapping[str, str], kernels: Sequence[str]) -> dict[str, str]:
-    """What registers kernels, by the file that names them: each file is a translation unit."""
+    """The text that registers kernels, by the file that names them: each file is a translation unit."""
     lines: dict[str, str] = {}
     for kernel in kernels:
         word = re.compile(rf"\b{re.escape(kernel.rpartition('::')[2])}\s*\(")
@@ -160,7 +160,7 @@ def _offered(texts: Mapping[str, str], kernels: Sequence[str]) -> dict[str, str]
 
 
 def _compile(library: Mapping[str, Any], part: str, more: Mapping[str, str], verbose: bool) -> _workbench.Module:
-    """Compiles the texts of a part; `more` stands behind some of them."""
+    """Compiles the texts of a part; `more` follows some of them."""
     source = "".join(f'#include "{text}"\n' for text in library[part])
     behind = {f"{_OFFERED} in {path}": text for path, text in more.items()}
     texts = {
