@@ -24,7 +24,7 @@ thread_local! {
 
 /// Runs `work` on a stack of [`SIZE`]; `None` where the system has no memory for one.
 pub fn with<R>(work: impl FnOnce() -> R) -> Option<R> {
-    // What compiles within a compilation gets another.
+    // A compilation within a compilation gets another stack.
     let mut stack = match STACK.take() {
         Some(stack) => stack,
         None => map()?,

@@ -14,7 +14,7 @@ pub struct KernelCall {
 /// The arguments of a [`KernelCall`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum KernelArgs {
-    /// In order; what follows is left to default arguments.
+    /// Arguments in order; the others are left to default arguments.
     InOrder(Vec<KernelArg>),
     /// Arguments known by the names of their parameters; nothing is known of the others.
     Named(Vec<(String, KernelArg)>),
@@ -55,7 +55,7 @@ pub(super) fn words(calls: &[KernelCall], mentions: impl Fn(&str) -> bool) -> Ve
 
 /// CUDA's names of 16-bit floats, the type first.
 pub(super) const CUDA_F16: [&str; 2] = ["__half", "half"];
-/// As [`CUDA_F16`].
+/// The same as [`CUDA_F16`], for bfloat16.
 pub(super) const CUDA_BF16: [&str; 2] = ["__nv_bfloat16", "nv_bfloat16"];
 
 /// The text means torch's type, and names neither of two of CUDA's.

@@ -102,7 +102,7 @@ pub(super) struct HostErrors<'a> {
     interner: &'a Interner,
     /// Names may come of headers that are not there.
     lacks_headers: bool,
-    /// Or of a library, whose names the text takes over.
+    /// Names may come of a library, whose names the text takes over.
     takes_over: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> HostErrors<'a> {
 
     /// The error is a mistake: `own` tells whether a place is in the user's text.
     pub fn is_mistake(&self, diag: &Diagnostic, own: impl Fn(Span) -> bool) -> bool {
-        // Of a function of the text's it is known what it takes.
+        // The parameters of a function of the text itself are known.
         let of_own = || diag.related.iter().any(|(place, what)| own(*place) && what == "declared here");
         match diag.code {
             Code::BadControlFlow => true,

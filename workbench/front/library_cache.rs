@@ -66,7 +66,7 @@ pub(super) struct LibraryCache {
     spaces: Vec<LibraryNamespace>,
     /// The declarations of a name in a namespace, in order.
     declares: HashMap<(LibraryNamespaceId, Symbol), Vec<u32>>,
-    /// By symbol: how many declarations a name has, and the texts that they are in, a bit each.
+    /// The number of declarations of each symbol, and the texts that they are in, a bit each.
     counts: Vec<(u16, u64)>,
     /// Types, and what those are that are other names.
     types: HashMap<Symbol, Vec<Symbol>>,
@@ -94,7 +94,7 @@ impl LibraryCache {
             cache.read(all()[cache.texts.len()]);
         }
         let cache = Arc::new(cache);
-        // Not held while reading, nor while what was known before goes: others may read meanwhile, and may fork.
+        // The lock is not held while reading, nor while the old cache is freed: other threads may read meanwhile, and may fork.
         let mut known = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         let before = (known.texts.len() < wanted).then(|| std::mem::replace(&mut *known, cache.clone()));
         drop(known);
@@ -374,7 +374,7 @@ impl<'s> Library<'s> {
         &self.entry(number).types
     }
 
-    /// For each declaration, whether it is of another text of the library.
+    /// True for each declaration of another text of the library.
     pub(super) fn closed(&self) -> Vec<bool> {
         let mut closed = vec![true; self.cache.count as usize];
         for text in self.texts() {
@@ -383,7 +383,7 @@ impl<'s> Library<'s> {
         closed
     }
 
-    /// By symbol: how many declarations a name has, whatever texts of the library they are in.
+    /// The number of declarations of each symbol, in all texts of the library.
     pub(super) fn counts(&self) -> Vec<u16> {
         self.cache.counts.iter().map(|(count, _)| *count).collect()
     }
@@ -414,7 +414,7 @@ mod tests {
             let names = declared(item);
             assert_eq!(names.is_empty(), unnamed.contains(&number));
             assert!(names.iter().all(|name| library.declarations(space, *name).contains(&number)));
-            // What is declared outside of its class would wait for a name that is found inside.
+            // A declaration outside of its class would wait for a name that is found inside.
             if let Item::Function(f) = item {
                 assert_eq!(f.name.parts.len(), 1, "{}", cache.interner.name(f.name.last().name));
             }

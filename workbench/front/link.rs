@@ -41,7 +41,7 @@ pub(super) enum Linkage {
     Inline,
     /// One unit defines it.
     External,
-    /// As [`Linkage::External`], by its plain name: `extern "C"`.
+    /// The same as [`Linkage::External`], by its plain name: `extern "C"`.
     C,
 }
 
@@ -219,7 +219,7 @@ impl Links {
         find(&self.functions, symbol, ty)
     }
 
-    /// As [`Self::function`], of a variable.
+    /// The same as [`Self::function`], for a variable.
     pub fn variable(&self, symbol: &str, ty: &str) -> SymbolMeaning<Global> {
         find(&self.variables, symbol, ty)
     }

@@ -64,8 +64,8 @@ pub fn compile(sources: &mut SourceMap, name: &str, text: &str, options: &Option
     compile_with(sources, name, text, options, None, None)
 }
 
-/// As [`compile`]; functions of the library that `keeper` knows are not lowered: what was made is left without a body. `ahead` gets the kernels
-/// of a text that launches some while the rest is being lowered.
+/// The same as [`compile`]; functions of the library that `keeper` knows are not lowered: a function that was made before stays without a body.
+/// `ahead` gets the kernels of a text that launches some while the rest is being lowered.
 pub fn compile_with(
     sources: &mut SourceMap,
     name: &str,
@@ -117,7 +117,7 @@ fn compile_beside(
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut units = if options.units { separate(tokens, &starts, file) } else { vec![(file, tokens)] };
     mention_words(&mut units, options, &mut interner);
-    // What the text mentions of the library is read before it, as if the text had included it.
+    // The parts of the library that the text mentions are read before it, as if the text had included them.
     let parts = crate::library::mentioned(|name| interner.contains(name));
     if !cache.holds(&parts) {
         return Err(parts);
@@ -176,7 +176,7 @@ fn compile_beside(
 /// Words that count as mentioned, without the text's tokens or by what they ask of the library; inline PTX becomes calls.
 fn mention_words(units: &mut [Unit], options: &Options, interner: &mut ast::Interner) {
     for name in &options.instances {
-        // What only an instance's arguments mention counts as mentioned.
+        // Words in the arguments of an instance count as mentioned, too.
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
@@ -204,7 +204,8 @@ fn mention_words(units: &mut [Unit], options: &Options, interner: &mut ast::Inte
     }
 }
 
-/// What another unit calls, and this one left out, is an error that says why it was; the module knows what was left out.
+/// Explains an error about a function that another unit calls and this one left out: the reason is added. The module knows what was left
+/// out.
 fn explain_left_out(module: &mut Module, linking: &mut [Diagnostic], left_out: Vec<(String, Diagnostic)>) {
     for diag in linking.iter_mut().filter(|d| d.is_error() && d.code == Code::Incomplete) {
         let is_it = |(name, _): &&(String, Diagnostic)| diag.message.starts_with(&format!("`{name}` is called, "));

@@ -5,10 +5,10 @@
 //! kernel needs it, the text is read once more without it, and a warning says so. What is needed is found by name, which
 //! errs on the safe side: a kernel needs every declaration of every name that it mentions, and so on from there.
 //! Operators are used without being named, so they always count as needed; so do the special members of a class that is.
-//! Of functions of one name those that nobody calls are not, once calls have chosen among all of them.
+//! A function with overloads is not needed if no call chooses it, once calls have chosen among all of them.
 //!
-//! Mistakes stay errors, in host code that no kernel needs too (`host_errors.rs`). Where an error is left that comes of what was left
-//! out, the reason for that is told in its place.
+//! Mistakes stay errors, in host code that no kernel needs too (`host_errors.rs`). If an error remains that follows from a pruned
+//! declaration, the reason for the pruning is reported in its place.
 //!
 //! Reading again costs time only where something is not supported. What comes out is a text that was compiled without the
 //! declaration: nothing broken is ever left behind.
@@ -95,7 +95,7 @@ struct Survey<'a> {
     facts: &'a CompileFindings<'a>,
     interner: &'a Interner,
     parts: Vec<TextDeclaration>,
-    /// Where each stands.
+    /// The span of each.
     ranges: Vec<Span>,
     /// The errors of each.
     errors: Vec<Vec<&'a Diagnostic>>,
@@ -107,7 +107,7 @@ fn is_unsupported(d: &Diagnostic) -> bool {
 }
 
 impl<'a> Survey<'a> {
-    /// That of a text that has kernels.
+    /// The survey of a text that has kernels.
     fn of(tokens: &'a [Token], facts: &'a CompileFindings<'a>, interner: &'a Interner) -> Option<Self> {
         let closers = closers(tokens);
         let mut parts = Vec::new();
@@ -137,8 +137,8 @@ impl<'a> Survey<'a> {
         Some(Survey { tokens, facts, interner, parts, ranges, errors })
     }
 
-    /// What the kernels need, and the host code that can be called. Host code that was refused needs nothing, nor does what names a variable or
-    /// class of a type that is not here; `gone` are the names of what was left out.
+    /// The declarations that the kernels need, and the host code that can be called. Refused host code needs nothing, nor does code that names
+    /// a variable or class of a type that is not here; `gone` are the names of pruned declarations.
     fn needed(&self, gone: &HashSet<Symbol>) -> Vec<bool> {
         let Survey { tokens, facts, interner, parts, ranges, errors } = self;
         let is_refused =
@@ -177,7 +177,7 @@ impl Pruner {
     /// After a compilation of `tokens`: whether something could be taken out of them, so that compiling them again is worth it.
     pub(super) fn reduce(&mut self, tokens: &mut Vec<Token>, facts: &CompileFindings<'_>, interner: &Interner) -> bool {
         let diags = facts.diags;
-        // What does not parse is a mistake, wherever it stands.
+        // A syntax error is a mistake, wherever it stands.
         let mistaken = diags.iter().any(|d| d.code == Code::Syntax) || !diags.iter().any(Diagnostic::is_error);
         if mistaken && !diags.iter().any(is_unsupported) && self.names.is_empty() {
             return false;
@@ -212,7 +212,7 @@ impl Pruner {
         let own = |f: Span| self.file == Some(f.file);
         // A header's host code may use what nobody knows here.
         let foreign = !p.device && self.file.is_some_and(|f| survey.ranges[i].file != f);
-        // What has no body is in another file.
+        // A function without a body has it in another file.
         let elsewhere = errors.iter().any(|d| d.code == Code::Incomplete);
         let is_mistake =
             |d: &&Diagnostic| own(d.span) && !self.is_about_gone(tokens, d) && host_errors.is_mistake(d, own);
@@ -418,7 +418,7 @@ fn needed(
                 continue;
             }
             let token = tokens[at];
-            // What a function is called is no use of others of that name.
+            // The function's own name is no use of others of that name.
             let is_own = at < p.body && p.function && p.names.contains(&token.symbol);
             if token.kind == T::Ident && !is_own && seen.insert(token.symbol) {
                 found.extend(named.get(&token.symbol).into_iter().flatten());
@@ -435,7 +435,7 @@ fn needed(
     needed
 }
 
-/// For each `{`, `(` and `[`, the index of what closes it.
+/// The index of the closing bracket of each `{`, `(` and `[`.
 fn closers(tokens: &[Token]) -> Vec<usize> {
     let last = tokens.len() - 1;
     let mut out = vec![last; tokens.len()];
@@ -595,7 +595,7 @@ impl DeclarationSplitter<'_> {
                 T::Lt if in_head => angle += 1,
                 T::Gt if in_head => angle -= 1,
                 T::Shr if in_head => angle -= 2,
-                // Not that of `operator=`, nor a default template argument.
+                // The `=` of `operator=`, or of a default template argument, does not count.
                 T::Assign
                     if parens.is_none() && angle <= 0 && self.kind(at.saturating_sub(1)) != T::Keyword(K::Operator) =>
                 {

@@ -1,5 +1,5 @@
 //! Host functions that a text defines and does not register: the notebook may call those whose arguments and result it knows.
-//! What would register them is written here, and read after the text.
+//! The code that would register them is written here, and read after the text.
 
 use super::ast::{
     BaseType, ExprKind, FunctionDecl, FunctionKind, Init, Interner, Item, TemplateArgKind, TranslationUnit, TypeLayer,
@@ -72,7 +72,7 @@ pub fn text(unit: &TranslationUnit, interner: &Interner) -> Option<String> {
         }
         has_tensor |= known && types.clone().any(|ty| matches!(ty.base, BaseType::Named(_)));
     }
-    // Of overloads none is meant by the name alone.
+    // A name alone means none of several overloads.
     names.retain(|(name, count)| *count == 1 && !name.starts_with("__wb") && name != "main");
     if names.is_empty() || !has_tensor {
         return None;
@@ -129,7 +129,7 @@ pub fn gaudi_text(unit: &TranslationUnit, tensorflow: bool, interner: &Interner)
         calls += "__wb::tf_entries(); ";
     }
     for (name, within, what) in &found.kernels {
-        // Of overloads, and of names that several namespaces have, none is meant by the name alone.
+        // A name alone means none of several overloads, and none of several namespaces' functions.
         if found.kernels.iter().filter(|(n, ..)| n == name).count() == 1 {
             calls += &format!("__wb::{what}(\"{name}\", &{within}{name}); ");
         }

@@ -12,7 +12,7 @@ pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl Iterator<Item = S>) -
         let near = distance(name, candidate);
         // One letter is near to every other one: only the case may differ.
         let short = name.chars().count() < 3 && !name.eq_ignore_ascii_case(candidate);
-        // Of several as near the first in the alphabet: which it is depends on nothing else.
+        // The first in the alphabet is taken of several that are as near: the choice depends on nothing else.
         let is_nearer = |(least, other): &(usize, String)| (near, candidate) < (*least, other.as_str());
         if near <= limit && !short && best.as_ref().is_none_or(is_nearer) {
             best = Some((near, candidate.to_owned()));

@@ -218,9 +218,9 @@ pub struct Layout {
     pub bases: Vec<(Ty, u32)>,
     /// Fields, in order.
     pub fields: Vec<Field>,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u32,
-    /// In bytes, a power of two.
+    /// The alignment in bytes, a power of two.
     pub align: u32,
     /// Some of it is no number at a multiple of its alignment: a bit-field, or a packed member. It is copied by bytes.
     pub by_bytes: bool,
@@ -241,9 +241,9 @@ pub struct Field {
     pub name: Option<Symbol>,
     /// Type; a reference keeps being one and takes the place of a pointer.
     pub ty: Ty,
-    /// In bytes from the start of the struct.
+    /// The offset in bytes from the start of the struct.
     pub offset: u32,
-    /// At least, as `alignas` asks; 1 where it does not.
+    /// The least alignment, as `alignas` asks; 1 without it.
     pub align: u32,
     /// `packed`: its type aligns nothing.
     pub packed: bool,
@@ -319,7 +319,7 @@ impl Layout {
                 let bytes = u32::try_from((at + width).div_ceil(8)).ok()?;
                 free = if bytes >= end { ((8 - (at + width) % 8) % 8) as u32 } else { free };
                 end = end.max(bytes);
-                // What has no name aligns nothing.
+                // A field without a name aligns nothing.
                 if field.name.is_none() {
                     continue;
                 }
@@ -450,7 +450,7 @@ impl Ty {
         Ty::new(Kind::Array(Rc::new(self), len))
     }
 
-    /// With further qualifiers; on an array they go to the elements, on a reference nowhere.
+    /// The type with further qualifiers; on an array they go to the elements, on a reference nowhere.
     #[must_use]
     pub fn qualified(self, is_const: bool, is_volatile: bool) -> Self {
         match self.kind {
@@ -483,7 +483,7 @@ impl Ty {
         }
     }
 
-    /// As the type of a parameter: arrays and functions become pointers.
+    /// The type as that of a parameter: arrays and functions become pointers.
     #[must_use]
     pub fn decayed_parameter(self) -> Self {
         if matches!(self.kind, Kind::Array(..) | Kind::Function(_)) { self.decayed() } else { self }

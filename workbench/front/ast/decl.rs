@@ -82,7 +82,7 @@ pub enum InstantiationTarget {
 pub struct TemplateHead {
     /// The parameters.
     pub params: Vec<TemplateParam>,
-    /// From `template` to `>`.
+    /// The span from `template` to `>`.
     pub span: Span,
 }
 
@@ -165,7 +165,7 @@ pub struct FunctionDecl {
     pub ctor_inits: Vec<MemberInit>,
     /// The body; `None` for a declaration.
     pub body: Option<Compound>,
-    /// From the first specifier to the closing parenthesis.
+    /// The span from the first specifier to the closing parenthesis.
     pub span: Span,
 }
 
@@ -343,7 +343,7 @@ pub struct StructDecl {
     pub bases: Vec<Base>,
     /// Members in the braces.
     pub members: Vec<Member>,
-    /// In the library: member functions by name, which are declared when the name is looked for.
+    /// Member functions of the library's classes by name, which are declared when the name is looked for.
     pub waiting: HashMap<Symbol, Vec<Member>>,
     /// `alignas(n)`, `__align__(n)`.
     pub align: Option<Arc<Expr>>,

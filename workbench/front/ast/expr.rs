@@ -176,7 +176,7 @@ pub enum ExprKind {
     Cast {
         /// Way the cast is written.
         kind: CastKind,
-        /// To what.
+        /// The type that it converts to.
         ty: Box<TypeName>,
         /// Operand.
         operand: Box<Expr>,
@@ -185,7 +185,7 @@ pub enum ExprKind {
     Construct {
         /// Type that it is of.
         ty: Box<TypeName>,
-        /// From what.
+        /// The arguments.
         args: Vec<Expr>,
     },
     /// `T{...}`, or `{...}` where an expression stands: as an argument, a result, the right side of `=`.
@@ -252,7 +252,7 @@ pub struct Lambda {
     pub ret: Option<TypeName>,
     /// The body.
     pub body: Compound,
-    /// From the bracket to the closing brace.
+    /// The span from the bracket to the closing brace.
     pub span: Span,
 }
 

@@ -13,7 +13,7 @@ use crate::source::Span;
 pub struct Compound {
     /// Statements in order.
     pub stmts: Vec<Stmt>,
-    /// With its braces.
+    /// The span with its braces.
     pub span: Span,
 }
 
@@ -118,7 +118,7 @@ pub struct Try {
     pub land: Expr,
     /// A call of what the library does at the end of one.
     pub done: Expr,
-    /// At least one.
+    /// The handlers, at least one.
     pub handlers: Vec<Handler>,
 }
 

@@ -1,6 +1,7 @@
 //! CUDA's conversion intrinsics: by value with a stated rounding, and by bits.
 //!
-//! To integers all four roundings are exact operations here; to floats only the nearest is (the others: `unsupported`).
+//! Conversions to integers are exact operations here in all four roundings; those to floats only to the nearest (the others:
+//! `unsupported`).
 
 use super::short::*;
 use super::{Lower, Sig, sigs};

@@ -177,7 +177,7 @@ fn saturate(b: &mut Builder, a: &[Value]) -> Value {
     b.math(MathFn::Fmin, &[low, one])
 }
 
-/// As the GPU defines it, so that a negative base gives NaN: `exp2f(y * log2f(x))`.
+/// The definition is the GPU's, so that a negative base gives NaN: `exp2f(y * log2f(x))`.
 fn fast_pow(b: &mut Builder, a: &[Value]) -> Value {
     let log = b.math(MathFn::Log2, &a[..1]);
     let product = b.binary(BinaryOp::Mul, a[1], log);

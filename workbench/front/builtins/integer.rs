@@ -170,7 +170,7 @@ fn find_nth_set(b: &mut Builder, a: &[Value]) -> Value {
     let below = b.bit(BitFn::Brev, below);
     let bits = b.select(up, above, below);
     let bits = b.select(here, at, bits);
-    // How many to pass over; of 0 none.
+    // The number of bits to skip; for 0 none.
     let minus = b.unary(crate::ir::UnaryOp::Neg, n);
     let size = b.select(up, n, minus);
     let skip = b.convert(Scalar::U32, size);

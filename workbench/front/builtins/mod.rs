@@ -50,7 +50,7 @@ pub enum P {
 }
 
 impl P {
-    /// As a type of the text.
+    /// The parameter as a type of the text.
     pub fn ty(self) -> Ty {
         match self {
             P::Void => Ty::void(),
@@ -73,11 +73,11 @@ pub struct Outs {
 /// Ways a builtin becomes IR.
 #[derive(Debug, Clone, Copy)]
 pub enum Lower {
-    /// From the arguments, in order, to the result.
+    /// A function from the arguments, in order, to the result.
     Value(fn(&mut Builder, &[Value]) -> Value),
-    /// From the arguments, for what it does.
+    /// A function of the arguments, for its effect.
     Effect(fn(&mut Builder, &[Value])),
-    /// From the arguments that are no pointers to result and outputs.
+    /// A function of the arguments that are no pointers, to result and outputs.
     Outs(fn(&mut Builder, &[Value]) -> Outs),
     /// Reads through its only argument.
     Load,

@@ -11,7 +11,7 @@ pub struct Vector {
     pub num: Num,
     /// Number of its components.
     pub len: u32,
-    /// In bytes.
+    /// The alignment in bytes.
     pub align: u32,
 }
 

@@ -49,7 +49,7 @@ impl Flags {
         self.0 & other.0 != 0
     }
 
-    /// With the bits of `other`.
+    /// The flags with the bits of `other`.
     #[must_use]
     pub fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)

@@ -68,7 +68,7 @@ enum Side {
     Kernel,
     /// `__device__`
     Device,
-    /// Neither, or `__host__`.
+    /// Neither is given, or `__host__`.
     Host,
     /// `__host__ __device__`
     Both,
@@ -216,7 +216,7 @@ struct FuncInfo<'a> {
     auto: Option<Option<&'a TypeName>>,
     /// Place of its name.
     span: Span,
-    /// From the first specifier to the closing parenthesis.
+    /// The span from the first specifier to the closing parenthesis.
     whole: Span,
     id: Option<FuncId>,
     defined: bool,
@@ -665,7 +665,7 @@ impl<'a> Lowerer<'a> {
         }
         let chain: Vec<Rc<InstanceContext>> =
             std::iter::successors(self.context.clone(), |c| c.outer.clone()).collect();
-        // What fails inside a template of the library is said of the user's line that uses it.
+        // Errors inside a template of the library are reported at the user's line that uses it.
         let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
         if let Some(at) = outside {
             diag.span = chain[at].span;
@@ -686,7 +686,7 @@ impl<'a> Lowerer<'a> {
         let chain = &chain[outside.map_or(0, |at| at + 1)..];
         let shown = chain.len();
         for (i, c) in chain.iter().enumerate() {
-            // Of a long chain the place of the error and the user's own matter.
+            // The ends of a long chain matter: the place of the error and the user's own.
             if (i < 2 || i + 2 > shown) && !self.in_library(c.span) {
                 diag = diag.related(c.span, format!("in instantiation of `{}`, required from here", c.what));
             }
@@ -712,7 +712,7 @@ impl<'a> Lowerer<'a> {
         self.quiet -= 1;
         let fine = !self.failed;
         self.failed = failed;
-        // What was wrong with them is to be told.
+        // The kept expressions are dropped, so that their errors are reported later.
         if self.quiet == 0 && !fine {
             self.kept.clear();
         }

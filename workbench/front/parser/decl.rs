@@ -29,7 +29,7 @@ impl Parser<'_> {
                     if self.item(out).is_err() {
                         self.skip_item(start, mark);
                     }
-                    // What a block declares of the namespace is known before the function that has the block.
+                    // A declaration of the namespace's inside a block is known before the function that has the block.
                     let place = place.min(out.len());
                     out.splice(place..place, std::mem::take(&mut self.ahead));
                     if self.pos == start {
@@ -285,13 +285,13 @@ impl Parser<'_> {
             self.ident("the name of a variable")?;
             return Err(self.expected("the name of a variable"));
         };
-        // In scope from here on, its own initializer included.
+        // The name is in scope from here on, in its own initializer, too.
         let simple = name.simple();
         if let Some(name) = simple {
             let entry = NameEntry { kind: NameKind::Value, template, scope: None };
             self.names.declare_entry(name.name, entry);
         }
-        // Where GCC takes the attributes of a variable.
+        // The attributes of a variable stand here in GCC's grammar.
         let mut layout =
             super::attribute::LayoutAttributes { align: specs.align.clone(), packed: specs.packed, pack: None };
         self.attributes(&mut layout)?;

@@ -13,7 +13,7 @@ const MAX_LAYERS: usize = 64;
 
 /// Layers of a type that stand around a declared name.
 pub(super) struct Declarator {
-    /// From the base outward.
+    /// The layers from the base outward.
     pub layers: Vec<TypeLayer>,
     pub name: Option<Name>,
     /// Parameters, when it declares a function.

@@ -156,7 +156,7 @@ impl Parser<'_> {
                     at = self.closer(at);
                     0
                 }
-                // Of a function type, or of `decltype`.
+                // Parentheses of a function type, or of `decltype`.
                 T::LParen if at > index + 1 && self.function_type_at(at) => {
                     at = self.bracket_end(at)?;
                     0
@@ -176,7 +176,7 @@ impl Parser<'_> {
             }
             if depth <= closing {
                 let split = closing > depth;
-                // With a `>` left over the token stays, to be split by whoever consumes it.
+                // A token with a `>` left over stays, to be split by the function that consumes it.
                 return Some(TemplateArgs { end: if split { at } else { at + 1 }, split });
             }
             depth -= closing;

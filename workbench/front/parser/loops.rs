@@ -150,7 +150,7 @@ impl Parser<'_> {
 
     /// A `;` stands before that `:`.
     fn semi_before_colon(&self) -> bool {
-        // From behind the opening parenthesis.
+        // The search starts after the opening parenthesis.
         self.pos > 0 && self.range_colon_from(self.pos - 1).is_some_and(|(_, semi)| semi)
     }
 

@@ -105,7 +105,8 @@ type PResult<T> = Result<T, Reported>;
 
 struct Parser<'a> {
     tokens: Vec<Token>,
-    /// For each `{`, `(` and `[`, where what closes it is; `u32::MAX` for all else, and for a `(` that braces or the end come before.
+    /// The index of the closing bracket of each `{`, `(` and `[`; `u32::MAX` for other tokens, and for a `(` that is followed by braces or
+    /// the end first.
     closers: Vec<u32>,
     pos: usize,
     interner: &'a mut Interner,
@@ -194,7 +195,7 @@ impl Parser<'_> {
         if self.pos == 0 { self.peek().span } else { self.tokens[self.pos - 1].span }
     }
 
-    /// From `start` to the last token consumed.
+    /// The span from `start` to the last token consumed.
     fn since(&self, start: Span) -> Span {
         start.to(self.prev())
     }
@@ -219,7 +220,7 @@ impl Parser<'_> {
     #[cold]
     fn report(&mut self, diag: Diagnostic) -> Reported {
         let again = self.last_error == diag.span && !diag.span.is_none();
-        // What follows from braces that do not match needs no second message.
+        // A consequence of braces that do not match needs no second message.
         let at_end = self.at(TokenKind::Eof) && self.unbalanced;
         if !again && !at_end && self.errors <= MAX_ERRORS {
             self.last_error = diag.span;

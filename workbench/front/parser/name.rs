@@ -18,7 +18,7 @@ pub(super) const MAX_PARTS: usize = 64;
 pub(super) enum Position {
     /// Place where a type or the name of a declaration may stand.
     Type,
-    /// In an expression.
+    /// A name in an expression.
     Expr,
 }
 
@@ -29,11 +29,11 @@ pub(super) enum Lookup {
     Here,
     /// After a leading `::`.
     Global,
-    /// In a scope of the text.
+    /// The next part is in a scope of the text.
     Scope(NameScopeId),
-    /// In a namespace that the text does not declare.
+    /// The next part is in a namespace that the text does not declare.
     Foreign,
-    /// In a type that is not known yet, as after `T::`.
+    /// The next part is in a type that is not known yet, as after `T::`.
     Dependent,
 }
 

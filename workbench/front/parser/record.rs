@@ -297,7 +297,7 @@ impl Parser<'_> {
     fn late_body(&mut self, func: &mut FunctionDecl) {
         let templates = std::mem::take(&mut func.templates);
         self.reopen_params(&templates);
-        // What could not be read has been reported; the function stays one without a body, of which nobody complains.
+        // Errors in the body have been reported; the function stays one without a body, which is no further error.
         if self.function_body(func).is_err() {
             self.unit.skipped.insert(func.name.last().name);
         }

@@ -205,7 +205,7 @@ impl Preprocessor<'_> {
         if let Some(key) = self.resolve_header(&name, quoted) {
             self.include_user(key, span);
         } else if crate::library::is_helper_math(&name) {
-            // As if the text had named it: that is how the library is asked for.
+            // The word counts as named by the text: that opens the part of the library.
             self.interner.intern(crate::library::HELPER_MATH_WORD);
         } else if crate::library::is_of_samples(&name) {
             self.interner.intern(crate::library::SAMPLES_WORD);
@@ -219,7 +219,8 @@ impl Preprocessor<'_> {
             let (open, close) = if quoted { ('"', '"') } else { ('<', '>') };
             let text = format!("there is no header {open}{name}{close}");
             let help = format!("give its text with `headers={{\"{name}\": ...}}`");
-            // What a library's header declares is missed where it is used; the user's own is missed here.
+            // A missing header of a library is an error only where its declarations are used; a missing header of the user's is an error
+            // here.
             let diag = if quoted {
                 Diagnostic::error(Code::UnknownInclude, span, text)
             } else {
@@ -244,7 +245,7 @@ impl Preprocessor<'_> {
                     return None;
                 };
                 let inner = &rest[1..close];
-                // As written where it is written here, so that blanks and `//` survive; else spelled from tokens.
+                // The name is as written if it is written here, so that blanks and `//` survive; else it is spelled from tokens.
                 let from_macro = rest[..=close].iter().any(|t| t.flags.has(Flags::FROM_MACRO));
                 let name = if from_macro {
                     inner.iter().map(|t| t.text(self.interner)).collect()

@@ -240,7 +240,7 @@ impl Preprocessor<'_> {
         use_span: Span,
     ) -> Vec<Token> {
         let mut out: Vec<Token> = Vec::new();
-        // Whether the operand left of a `##` was empty.
+        // True if the operand left of a `##` was empty.
         let mut left_empty = true;
         for (i, item) in items.iter().enumerate() {
             if self.stopped {

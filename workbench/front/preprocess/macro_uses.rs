@@ -9,7 +9,7 @@ use crate::source::Span;
 /// A use of a macro in the text, not in another macro's replacement.
 #[derive(Debug, Clone, Copy)]
 pub struct MacroUse {
-    /// From the macro's name to the `)` of its arguments.
+    /// The span from the macro's name to the `)` of its arguments.
     pub span: Span,
     /// The macro.
     pub name: Symbol,

@@ -137,7 +137,7 @@ struct NameState {
 
 #[derive(Clone, Default)]
 enum MacroState {
-    /// Not met yet; may be predefined.
+    /// The name has not been met yet; it may be predefined.
     #[default]
     Unseen,
     Undefined,

@@ -90,7 +90,7 @@ fn read(tokens: &[Token], interner: &Interner) -> Option<Statement> {
             TokenKind::Colon => list += 1,
             TokenKind::ColonColon => list += 2,
             TokenKind::Comma => {}
-            // What is overwritten besides.
+            // The list of registers and memory that the text overwrites besides.
             _ if list > 2 => {
                 strings(tokens, &mut at, interner)?;
                 continue;
@@ -195,7 +195,7 @@ fn write(statement: &Statement, span: Span, interner: &mut Interner) -> Result<V
     ours("{", &mut out, interner);
     for (i, operand) in statement.outputs.iter().enumerate() {
         let ty = operand_type(operand).unwrap_or("int");
-        // Where it goes is found once, before anything is written.
+        // The place of an output is found once, before anything is written.
         ours(&format!("auto& __wb_o{i} = ("), &mut out, interner);
         out.extend(&operand.tokens);
         let start = if operand.constraint.starts_with('+') {

@@ -14,7 +14,7 @@ use crate::source::Span;
 /// Access that a class gives to its members.
 #[derive(Debug, Default)]
 pub struct Guards {
-    /// By name; of functions of one name that differ in it the widest.
+    /// The access to members by name; of functions of one name that differ in it, the widest.
     members: HashMap<Symbol, (Access, Span)>,
     /// Access by which it has its bases, by their ids.
     bases: Vec<(u32, Access)>,
@@ -129,7 +129,7 @@ impl<'a> Lowerer<'a> {
         }
         guards.bases.iter().find_map(|(base, how)| {
             let (access, owner, span) = self.access_of(*base, name, seen)?;
-            // What is narrowed on the way down is the rule of who did so.
+            // An access that is narrowed on the way down is the rule of the class that narrowed it.
             Some(if is_wider(access, *how) { (*how, class, self.class(class).span) } else { (access, owner, span) })
         })
     }
@@ -174,7 +174,7 @@ impl<'a> Lowerer<'a> {
         let Some((access, owner, place)) = self.access_of(class, ident.name, &mut HashSet::default()) else {
             return true;
         };
-        // Of functions only what is narrowed on the way from their class to this.
+        // Functions are refused here only if access is narrowed on the way from their class to this one.
         let is_own = self.class(owner).guards.members.contains_key(&ident.name);
         if is_function && is_own {
             return true;

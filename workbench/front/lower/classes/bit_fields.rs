@@ -88,7 +88,7 @@ impl<'a> Lowerer<'a> {
     /// The number that the address in a pointer is known to be a multiple of.
     fn alignment_behind(&self, pointer: &Typed) -> u32 {
         let Some(pointee) = pointer.ty.pointee() else { return u32::MAX };
-        // Who casts a pointer says what it is aligned to.
+        // A cast of a pointer promises the alignment of its type.
         match &pointer.node {
             Node::Decay(place) if is_element(pointee, &place.ty) => self.alignment_of(place).min(pointee.align()),
             Node::PtrAdd(base, ..) if base.ty.pointee().is_some_and(|b| b.kind == pointee.kind) => {
@@ -183,7 +183,7 @@ impl<'a> Lowerer<'a> {
             b.store(at, part, volatile);
         }
         match ty {
-            // What does not fit is cut off.
+            // Bits that do not fit are cut off.
             Type::Scalar(scalar) if !scalar.is_float() && scalar != Scalar::Bool && bits.width < scalar.bits() => {
                 let is_signed = scalar.is_signed() && !bits.unsigned;
                 let (wide, left) = (if is_signed { Scalar::I64 } else { Scalar::U64 }, 64 - bits.width);

@@ -481,7 +481,7 @@ impl<'a> Lowerer<'a> {
         }
         for (i, field) in layout.fields.iter().enumerate() {
             let names = |init: &MemberInit| init.name.simple().is_some_and(|n| names_field(field, n.name));
-            // Of a field without a name several members may be named.
+            // Several members of a field without a name may be named.
             let most = if field.name.is_some() { 1 } else { inits.len() };
             let given: Vec<usize> = (0..inits.len()).filter(|&g| names(&inits[g])).take(most).collect();
             for &g in &given {

@@ -36,9 +36,9 @@ pub enum Stage {
 pub enum Moves {
     /// Member by member; as a whole they are copied where none of those moves.
     Members,
-    /// By its own constructor, which makes the one that copies be deleted where the class does not declare that.
+    /// Its own move constructor moves them; the copy constructor is then deleted if the class does not declare it.
     Constructor(FuncIndex),
-    /// As they are copied: it has a copy constructor, an assignment or a destructor of its own, and says nothing of moving.
+    /// Moves are copies: the class has a copy constructor, an assignment or a destructor of its own, and declares no move.
     Copies,
 }
 

@@ -115,7 +115,7 @@ impl<'a> Lowerer<'a> {
         };
         if let Some(old) = same {
             let place = self.func(old).span;
-            // Of references `const T&` and `T&&` are the same, which the library leaves to this.
+            // The types `const T&` and `T&&` are the same for a reference `T`; the library leaves that to this check.
             if self.in_library(place) && self.class(s.id).template.is_some() {
                 return;
             }
@@ -137,7 +137,7 @@ impl<'a> Lowerer<'a> {
         let own = Ty::new(Kind::Struct(s.clone()));
         let mut defaulted = Vec::new();
         let (mut deleted_default, mut plain_destructor) = (false, false);
-        // What is declared, be it defaulted or deleted, to copy, assign or destroy.
+        // The declared operations, defaulted or deleted ones too: those that copy, assign or destroy.
         let (mut says_copy, mut says_other) = (false, false);
         let assignment = self.known.operators["="];
         for member in &decl.members {

@@ -86,7 +86,7 @@ impl CallFrame<'_> {
     }
 }
 
-/// How two addresses compare, each a variable and an offset; nothing where they have no order.
+/// The comparison of two addresses, each a variable and an offset; nothing if they have no order.
 fn compared(op: CompareOp, a: (usize, i64), b: (usize, i64)) -> Option<bool> {
     let order = a.cmp(&b);
     match op {
@@ -350,7 +350,7 @@ impl<'m> Evaluator<'m> {
                     Ok(Val::Ptr { block, offset })
                 }
                 (Val::Const(Const::Null), Const::Int(_, 0)) => Ok(Val::Const(Const::Null)),
-                // So is the address of a function made.
+                // The address of a function is made like this.
                 (Val::Const(Const::Null), Const::Int(_, i)) if stride.bytes() == 1 => {
                     Ok(Val::Ptr { block: FUNCTIONS, offset: i })
                 }

@@ -346,7 +346,7 @@ impl<'a> Lowerer<'a> {
         at: u32,
         out: &mut Vec<Element>,
     ) {
-        // What is left out of a `dim3` is 1.
+        // Components of a `dim3` that are left out are 1.
         if s.name == "dim3"
             && let Some((num, _)) = s.vector
         {

@@ -518,7 +518,7 @@ impl<'a> Lowerer<'a> {
             SymbolMeaning::Known(global) => global,
             SymbolMeaning::Otherwise(global, other, place) => {
                 let fits = self.module.globals[global.index()].bytes.len() == data.bytes.len();
-                // Of an array the declaration may leave the length open.
+                // A declaration may leave the length of an array open.
                 if !fits || !ty.is_array() {
                     let message = format!("`{name}` is `{ty}` here and `{other}` in another file");
                     let diag = Diagnostic::error(Code::Redefinition, span, message);

@@ -351,7 +351,7 @@ impl<'a> Lowerer<'a> {
     /// Gives memory its first value, if there is one; its destructor runs when the scope ends.
     fn fill(&mut self, slot: Slot, ty: &Ty, value: Option<&Typed>, span: Span) {
         if let Some(value) = value {
-            // What the initialiser makes on its way goes with it.
+            // Temporaries of the initialiser end with it.
             let mark = self.begin_scope();
             let to = self.at(span).bind(Type::Ptr, Op::SlotAddr(slot));
             self.emit_into(value, to);

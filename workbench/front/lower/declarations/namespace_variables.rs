@@ -232,7 +232,8 @@ impl<'a> Lowerer<'a> {
             self.declare_var(var, ty, storage, None);
             return;
         }
-        // What registers something, `static const auto& done = register_it();`; who names it is told then.
+        // A variable that only registers something, `static const auto& done = register_it();`, is a variable of the host; a use of its
+        // name is reported then.
         let is_call = matches!(&var.init, Some(Init::Expr(e)) if matches!(e.kind, ExprKind::Call(..)));
         if ty.is_reference() && is_call && !must {
             self.declare_var(var, ty, Storage::Host, None);

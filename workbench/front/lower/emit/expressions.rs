@@ -32,7 +32,7 @@ pub(in crate::front::lower) enum EmittedPlace {
         ptr: Value,
         /// Bits that are meant.
         bits: Bits,
-        /// As above.
+        /// Accesses are neither merged nor moved.
         volatile: bool,
     },
 }
@@ -195,7 +195,7 @@ impl<'a> Lowerer<'a> {
     fn emit_load(&mut self, place: &Typed) -> Value {
         let span = place.span;
         match &place.node {
-            // What was just written is the value; reading it back says nothing more.
+            // The value is the one just written; reading it back gives nothing more.
             Node::Assign(target, value) => return self.emit_assign(target, value).0,
             Node::Compound(compound) => return self.emit_compound(compound, span).0,
             Node::Step { place, down, prefix: true } => return self.emit_step(place, *down, span).1,

@@ -506,7 +506,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn clean(&mut self, what: &Cleaned, span: Span) {
-        // What a destructor throws ends the call, as it ends a process.
+        // An exception that a destructor throws ends the call, as it ends a process.
         let landings = std::mem::take(&mut self.f.landings);
         match what {
             Cleaned::Object(slot, ty) => {

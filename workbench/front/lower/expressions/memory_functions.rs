@@ -53,7 +53,7 @@ impl<'a> Lowerer<'a> {
         let scalar = match known {
             Some(n) if n % i64::from(scalar.size()) == 0 => scalar,
             Some(_) => Scalar::U8,
-            // How many bytes there are is not known: words only where a size of the type divides them anyway.
+            // The number of bytes is not known: words are copied only if a size in the type divides them anyway.
             None if divides(count, scalar) => scalar,
             None => Scalar::U8,
         };
@@ -107,7 +107,7 @@ impl<'a> Lowerer<'a> {
             b.store(to, value, false);
         };
         if op == MemoryOp::Move {
-            // From behind where the target lies behind the source.
+            // The copy runs from the end if the target lies after the source.
             let b = self.at(span);
             let behind = b.compare(CompareOp::Gt, ptr, source);
             b.open();

@@ -346,7 +346,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error(Code::TypeMismatch, span, message).help("copy it into a variable first"));
             return Typed::error(span);
         }
-        // Which of several functions is meant what it is for tells, as without the `&`.
+        // The use of the address chooses among several functions, as without the `&`.
         if matches!(a.node, Node::Overloads(_)) {
             return Typed { span, ..a };
         }
@@ -443,7 +443,7 @@ impl<'a> Lowerer<'a> {
     /// `place = value` and `place op= value` on checked operands.
     pub(in crate::front::lower) fn assign(&mut self, op: Option<Op>, place: Typed, value: Typed, span: Span) -> Typed {
         let sign_text = op.map_or("=", |op| sign_of(op, true));
-        // What the library's classes do when a value of theirs, not a variable, is assigned: `x[0] = y` writes to what `x[0]` shows.
+        // Library classes may define the assignment to a value that is no variable: `x[0] = y` writes to the elements that `x[0]` shows.
         if let (None, false, Some(s)) = (op, place.lvalue, place.ty.as_struct().cloned())
             && let Some(Decl::Functions(set)) = self.lookup_in(self.class(s.id).scope, self.known.assign_value)
         {

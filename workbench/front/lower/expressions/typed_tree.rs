@@ -88,7 +88,7 @@ pub enum Node {
     Member(Box<Typed>, u32),
     /// A bit-field, which begins in a byte that is such a part.
     BitField(Box<Typed>, Bits),
-    /// In the values of a struct: one that goes into some bits of the byte at its offset and those behind.
+    /// A member among the values of a struct that goes into some bits of the byte at its offset and those after it.
     Bits(Box<Typed>, Bits),
     /// A pointer moved by so many bytes, to or from a base of what it points at; null stays null.
     Adjust(Box<Typed>, i64),
@@ -106,7 +106,7 @@ pub enum Node {
     Memory {
         /// Function on the bytes.
         op: MemoryOp,
-        /// To, from or what, how many.
+        /// The target, the source or the byte, the count.
         args: Box<[Typed; 3]>,
     },
     /// Writes a value, already of the place's type; the place is the result.

@@ -87,7 +87,7 @@ impl<'a> Lowerer<'a> {
         let context = std::mem::replace(&mut self.context, own);
         let identity = self.identity(index);
         let known = self.known_before(index, identity);
-        // What the user's text declares means nothing to the library.
+        // Declarations of the user's text mean nothing to the library.
         let saw = self.scopes.see_library(identity.is_some());
         let body_scope = self.body_scope(self.func(index).scope);
         let here = self.scopes.enter(body_scope);
@@ -261,7 +261,7 @@ impl<'a> Lowerer<'a> {
                 if self.func(index).code.is_none() {
                     return false;
                 }
-                // What is only tried is lowered for good: it may be asked for again, and only its errors are lost.
+                // The body is lowered for good even if it is only tried: it may be needed again, and only its errors are lost.
                 let Some(outer) = self.push_context(self.func(index).display.clone(), span) else {
                     self.func_mut(index).broken = true;
                     return false;
@@ -300,7 +300,7 @@ impl<'a> Lowerer<'a> {
         let inside = |d: &Diagnostic| {
             d.is_error() && d.span.file == body.span.file && (body.span.start..body.span.end).contains(&d.span.start)
         };
-        // What was refused in the body may well have been the `return`.
+        // The refused statement in the body may well have been the `return`.
         if self.failed || self.diags.iter().any(inside) {
             return;
         }
@@ -399,11 +399,11 @@ impl<'a> Lowerer<'a> {
         for (i, (default, ty)) in defaults.into_iter().zip(types).enumerate() {
             let Some(default) = default else { continue };
             let here = self.scopes.enter(scope);
-            // What is no constant, or nothing known here, has to be given.
+            // A default that is no constant, or not known here, has to be given by the caller.
             let (constant, fine) = self.quietly(|this| {
                 let value = this.expr(default);
                 if ty.pointee().is_some() {
-                    // Of pointers null alone is one that anybody can pass.
+                    // The only pointer that every caller can pass is null.
                     let null = matches!(value.ty.kind, Kind::Nullptr) || value.integer() == Some(0);
                     return null.then_some(Const::Null);
                 }

@@ -199,7 +199,7 @@ impl<'a> Lowerer<'a> {
                         types.push(ty);
                     })
                 };
-                // What names no pack is reported, and stays one parameter of which nothing is known.
+                // An expansion that names no pack is reported, and stays one parameter of unknown type.
                 if !expanded {
                     types = vec![Ty::error()];
                 }

@@ -65,7 +65,7 @@ impl Lowerer<'_> {
         words.push(self.library.parts);
         words.place(func.whole)?;
         words.place(func.span)?;
-        // What one macro declares has one place.
+        // The declarations of one macro have one place.
         words.text(self.interner.name(func.name));
         words.push(this.is_some_and(|this| this.is_const));
         self.tell_scope(scope, &mut words)?;
@@ -118,7 +118,7 @@ impl Lowerer<'_> {
     /// The function as another text has made it, if any has.
     pub(super) fn known_before(&self, index: FuncIndex, identity: Option<Identity>) -> Option<KnownFunction> {
         let func = self.func(index);
-        // What constants are computed with is needed as it is written, and a result that is not written follows from the body.
+        // Functions that constants are computed with are needed as they are written, and a deduced result type follows from the body.
         let fits = func.side != Side::Kernel && !func.constexpr && func.auto.is_none();
         (self.library.keeper.filter(|_| fits)?)(identity?)
     }

@@ -19,7 +19,7 @@ const MOST_KEEPERS: usize = 8;
 #[derive(Default)]
 pub struct Usage {
     flags: HashMap<Symbol, NameUsage>,
-    /// By the names in what plain names are assigned: these, up to [`MOST_KEEPERS`].
+    /// The names that appear in values assigned to a name, up to [`MOST_KEEPERS`] for each.
     given_to: HashMap<Symbol, Vec<Symbol>>,
 }
 

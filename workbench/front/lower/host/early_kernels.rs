@@ -24,7 +24,7 @@ impl Lowerer<'_> {
     /// Hands over the kernels that are whole with all that they reach.
     pub(in crate::front::lower) fn hand_over(&mut self) {
         let Some(ahead) = self.ahead.filter(|_| !self.untaken.is_empty()) else { return };
-        // What is wrong may be missing in the module.
+        // A declaration with an error may be missing in the module.
         if self.diags.iter().any(Diagnostic::is_error) {
             self.untaken.clear();
             return;

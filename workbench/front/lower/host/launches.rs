@@ -222,7 +222,7 @@ impl<'a> Lowerer<'a> {
         if name == "host_op" {
             return Some(self.host_op(args, span));
         }
-        // What a type is: the argument says which, and is not evaluated.
+        // The question is about a type: the argument gives it, and is not evaluated.
         let known = match (name, args) {
             ("is_class", [of]) => Some(of.ty.is_struct()),
             ("is_enum", [of]) => Some(matches!(of.ty.kind, types::Kind::Enum(_))),
@@ -244,7 +244,7 @@ impl<'a> Lowerer<'a> {
         let service = Service::find(name)?;
         let mut args = args.to_vec();
         if let (Service::Thrown | Service::Embody, [object, _]) = (service, &args[..]) {
-            // With it goes what it may be caught as.
+            // The types that it may be caught as are passed along.
             let types = object.ty.pointee().map(|ty| self.exception_types(ty)).unwrap_or_default();
             args.push(check::string(&types, span));
         }

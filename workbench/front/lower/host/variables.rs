@@ -163,7 +163,7 @@ impl<'a> Lowerer<'a> {
         for (_, id) in ids {
             let ty = self.var(id).ty.clone();
             self.try_complete(&ty);
-            // What cannot stay is made all the same, and nobody sees it.
+            // A value that cannot stay is computed all the same, and is never seen.
             if ty.is_reference() || self.needs_destructor(&ty) {
                 self.computed.push(id);
             } else {

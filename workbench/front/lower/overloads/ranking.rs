@@ -40,7 +40,7 @@ pub enum Rank {
     Promotion,
     /// Every other arithmetic or pointer conversion, and that to a base.
     Conversion,
-    /// By a constructor or conversion function.
+    /// A conversion by a constructor or conversion function.
     User,
 }
 
@@ -57,7 +57,7 @@ pub struct Conversion {
     qualified: bool,
     /// A value bound to an lvalue reference, where an rvalue reference would do too.
     to_lvalue: bool,
-    /// Not to a `std::initializer_list`, which is what a braced list is best for.
+    /// The conversion is not to a `std::initializer_list`, for which a braced list is best.
     no_list: bool,
     /// Number of steps down to a base.
     base: u32,

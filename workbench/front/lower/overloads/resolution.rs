@@ -69,7 +69,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         }
-        // What a conversion makes is a value: it binds to no lvalue reference that is not const.
+        // The result of a conversion is a value: it binds to no lvalue reference that is not const.
         if matches!(to.kind, Kind::Reference(_)) && !target.is_const {
             let from = arg.ty.clone();
             let function = self.conversion_function(&from, to, false)?;
@@ -110,7 +110,7 @@ impl<'a> Lowerer<'a> {
             let shapes: Rc<[Arg]> = typed.iter().map(Arg::from).collect();
             if (fine || self.quiet > 0) && !self.warned {
                 for (entry, typed) in entries.iter().zip(typed) {
-                    // What a list within the list holds waits for a type of its own.
+                    // The elements of a list within the list wait for a type of their own.
                     if let Init::Expr(e) = entry {
                         self.kept.insert((std::ptr::from_ref(e), self.f.serial, scope), typed);
                     }
@@ -290,7 +290,7 @@ impl<'a> Lowerer<'a> {
                 best = Some(viable[i].index);
             }
         }
-        // Where the user's function and the library's fit alike, the user's is meant.
+        // The user's function is meant if one of the library fits as well.
         if best.is_none() && !viable.is_empty() {
             let mut own = viable.iter().filter(|c| !self.in_library(self.func(c.index).span));
             if let (Some(one), None) = (own.next(), own.next()) {

@@ -20,11 +20,11 @@ use crate::front::lower::{FuncState, Lowerer};
 /// Declarations at namespace scope that wait.
 pub struct LazyDeclarations<'a> {
     library: &'a Library<'a>,
-    /// By number: what has been lowered, and what stands in texts that the compilation has not.
+    /// True for each declaration that has been lowered, or that stands in a text which the compilation has not.
     done: Vec<bool>,
-    /// By symbol: how many declarations of the name are not lowered.
+    /// The number of declarations of each symbol that are not lowered.
     left: Vec<u16>,
-    /// By symbol: types that have been lowered.
+    /// True for each symbol of a type that has been lowered.
     known: Vec<bool>,
     /// The declaration being lowered; what stands after it is not seen.
     limit: u32,
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(diags, []);
         assert!(first.len() > 1000, "{}", first.len());
         let backward: Vec<u32> = (0..count).rev().collect();
-        // From here and there.
+        // The order jumps from place to place.
         let mixed: Vec<u32> = (0..count).map(|i| (u64::from(i) * 7919 % u64::from(count)) as u32).collect();
         for order in [backward, mixed] {
             let (functions, diags) = look_up(&cache, &order);

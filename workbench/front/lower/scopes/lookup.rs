@@ -55,7 +55,7 @@ impl<'a> Lowerer<'a> {
         let mut within = if name.global { Within::Scope(GLOBAL) } else { Within::Nothing };
         let last = name.parts.len() - 1;
         for (i, part) in name.parts.iter().enumerate() {
-            // What stands before `::` is a namespace or a type: functions and variables do not hide those.
+            // The name before `::` is a namespace or a type: functions and variables do not hide those.
             let hidden = i < last
                 && matches!(within, Within::Nothing)
                 && matches!(self.lookup(part.ident.name), Some(Decl::Functions(_) | Decl::Field(_) | Decl::Var(_)));

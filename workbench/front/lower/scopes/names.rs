@@ -35,7 +35,7 @@ pub enum Callable {
 
 /// Functions of a set that another one does not have.
 pub fn fresh(known: &[Callable], more: &[Callable]) -> Vec<Callable> {
-    /// As many are looked through.
+    /// Most declarations that are looked through.
     const FEW: usize = 16;
     if known == more {
         return Vec::new();
@@ -92,7 +92,7 @@ pub enum Decl {
 pub struct FieldDecl {
     /// The struct's id.
     pub owner: u32,
-    /// In bytes from its start.
+    /// The offset in bytes from its start.
     pub offset: u32,
     /// Declared type.
     pub ty: Ty,
@@ -314,7 +314,7 @@ impl<'a> Scopes<'a> {
         if this.also.is_empty() || seen.contains(&scope) {
             return Ok(own);
         }
-        // In a struct a name hides the base's; of namespaces, functions are taken together.
+        // A name in a struct hides the base's; functions of namespaces are taken together.
         let merges = !this.hides && matches!(this.kind, ScopeKind::Namespace | ScopeKind::Block);
         if own.is_some() && !(merges && matches!(own, Some((Decl::Functions(_), _)))) {
             return Ok(own);

@@ -43,7 +43,7 @@ impl<'a> Lowerer<'a> {
             Found::Namespace(scope) => Some(scope),
             Found::Error => None,
             _ => {
-                // What is built in lies in no scope: its names need no namespace.
+                // Builtin functions lie in no scope: their names need no namespace.
                 let path = name.path(self.interner);
                 if !matches!(path.as_str(), "std" | "cuda::std") {
                     self.unknown_namespace(&name.parts, name.span);
@@ -81,7 +81,7 @@ impl<'a> Lowerer<'a> {
         let decl = match self.find(name) {
             Found::Error => return,
             Found::None => {
-                // Of `std` everything that is built in is visible anyway.
+                // All builtin functions of `std` are visible anyway.
                 let builtin = name.parts.first().is_some_and(|p| p.ident.name == self.known.std);
                 let first = name.parts.first().map_or("", |p| self.interner.name(p.ident.name));
                 match crate::front::builtins::unsupported_namespace(first) {

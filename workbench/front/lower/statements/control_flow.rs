@@ -155,7 +155,7 @@ impl<'a> Lowerer<'a> {
                 self.scoped(stmt);
             }
             if let Some(stmt) = other {
-                // What a template leaves out need not make sense for these arguments.
+                // The branch that a template leaves out need not make sense for these arguments.
                 if !is_constexpr || self.context.is_none() {
                     self.unreachable(stmt);
                 }

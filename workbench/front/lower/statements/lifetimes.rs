@@ -24,7 +24,7 @@ impl<'a> Lowerer<'a> {
         let ty = self.var(id).ty.clone();
         let (Storage::Slot(_), Some(size)) = (self.var(id).storage, ty.size()) else { return };
         for keeper in self.f.usage.keepers(name) {
-            // What ends as soon is no matter; of other functions, and of data, nobody can tell.
+            // A keeper that ends as soon does not matter; for variables of other functions, and for data, the end is not known.
             if self.here(keeper).is_some() {
                 continue;
             }

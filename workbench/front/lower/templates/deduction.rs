@@ -79,7 +79,7 @@ impl<'a> Deduction<'a> {
 
 impl<'a> Lowerer<'a> {
     /// The arguments of a function template for a call: those given, those deduced, defaults. `None` when it does not fit.
-    /// For a parameter `auto` the type follows the others.
+    /// The type follows the others for a parameter `auto`.
     pub(in crate::front::lower) fn deduce_call(
         &mut self,
         index: TemplateIndex,
@@ -204,7 +204,7 @@ impl<'a> Lowerer<'a> {
         for (i, param) in d.params.iter().enumerate() {
             if param.pack {
                 d.packs[i] = given.by_ref().cloned().collect();
-                // What follows from the arguments must then agree; it is gathered anew and compared at the end.
+                // Deduced arguments must then agree; they are gathered anew and compared at the end.
                 if !d.packs[i].is_empty() {
                     d.found[i] = Some(TArg::Pack(std::mem::take(&mut d.packs[i]).into()));
                 }
@@ -443,7 +443,7 @@ impl<'a> Lowerer<'a> {
                     }
                     d.set(i, TArg::Type(bound))
                 }
-                // What a template's parameter is invented as, for ordering; it stands where templates do.
+                // A template parameter is invented as a type, for ordering; it stands where templates do.
                 TemplateParamKind::Template { .. } => d.set(i, TArg::Type(ty.clone())),
                 TemplateParamKind::Value { .. } => false,
             };
@@ -470,7 +470,7 @@ impl<'a> Lowerer<'a> {
         if let Ok(index) = wanted
             && let TemplateKind::Alias(alias) = &self.template(index).kind
         {
-            // What the alias stands for says which arguments it was given.
+            // The aliased type tells the arguments of the alias.
             let alias: &'a Alias = alias;
             let (params, scope) = (self.template(index).params, self.template(index).scope);
             let mut inner = Deduction::new(params, scope);
@@ -479,7 +479,7 @@ impl<'a> Lowerer<'a> {
                 return false;
             }
             if (0..params.len()).any(|i| inner.found[i].is_none() && inner.packs[i].is_empty()) {
-                // Not all of its arguments are told by what it stands for: `void_t<...>`.
+                // Some arguments do not follow from the aliased type: `void_t<...>`.
                 return true;
             }
             return match self.finish(inner, index) {
@@ -615,7 +615,7 @@ impl<'a> Lowerer<'a> {
             }
             bound.push(arg);
         }
-        // What deduces nothing must still come out the same: `enable_if_t<...>`, `N + 1`.
+        // Arguments that deduce nothing must still come out the same: `enable_if_t<...>`, `N + 1`.
         let here = self.scopes.enter(scope);
         let (own, fine) = self.quietly(|this| this.partial_args(partial));
         self.scopes.enter(here);

@@ -81,7 +81,7 @@ impl<'a> Lowerer<'a> {
         let same = |a: &crate::front::ast::ParamDecl, b: &crate::front::ast::ParamDecl| {
             a.ty.layers.len() == b.ty.layers.len() && mine(a.ty.span) == other(b.ty.span)
         };
-        // What comes after `=` is a default. Templates that differ only in what they ask of their parameters are two.
+        // The part after `=` is a default. Templates that differ only in the constraints on their parameters are two.
         let asks = |span| text(span).split(" = ").next().unwrap_or_default();
         let alike = || {
             let mut pairs = heads[0].iter().zip(heads[1]);

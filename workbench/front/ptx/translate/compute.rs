@@ -77,7 +77,7 @@ impl Translator<'_> {
             ("bf16", "f32", [_, a]) if round == "rn" && !ftz => {
                 format!("__bfloat16_as_ushort(__nv_bfloat16({}))", self.read(a, "float")?)
             }
-            // To the nearest of 10 bits, halves away from zero.
+            // The result has 10 bits, rounded to the nearest, halves away from zero.
             ("tf32", "f32", [_, a]) if round == "rna" && !ftz => {
                 let x = self.read(a, "unsigned")?;
                 format!("(({x} & 0x7f800000u) == 0x7f800000u ? {x} : ({x} + 0x1000u) & 0xffffe000u)")
@@ -171,7 +171,7 @@ impl Translator<'_> {
         let mut modifiers = modifiers.to_vec();
         let ftz = modifiers.iter().position(|m| *m == "ftz").map(|at| modifiers.remove(at)).is_some();
         let saturates = is_float && modifiers.iter().position(|m| *m == "sat").map(|at| modifiers.remove(at)).is_some();
-        // For floats the nearest is the default, and approximations may be better than they have to.
+        // Rounding to the nearest is the default for floats, and approximations may be better than they have to.
         if is_float {
             modifiers.retain(|m| !matches!(*m, "rn" | "approx" | "full"));
         }
@@ -238,7 +238,7 @@ fn expression(op: &str, modifiers: &[&str], ty: &str, cpp: &str, values: &[&str]
         ("xor", [], [a, b]) => format!("({cpp})({a} ^ {b})"),
         ("not", [], [a]) if cpp == "bool" => format!("(!{a})"),
         ("not", [], [a]) => format!("({cpp})(~{a})"),
-        // What is shifted by as many bits as there are, or more, is shifted out, as in PTX.
+        // A shift by the width or more shifts all bits out, as in PTX.
         ("shl", [], [a, n]) => format!("({cpp})({a} << {n})"),
         ("shr", [], [a, n]) => format!("({cpp})({a} >> {n})"),
         ("selp", [], [a, b, p]) => format!("({p} ? {a} : {b})"),

@@ -147,7 +147,7 @@ impl Translator<'_> {
 /// The class of a factor's elements, and their bits.
 fn element(ty: &str) -> Option<(&'static str, usize)> {
     Some(match ty {
-        // By its name the text asks for 16-bit floats.
+        // The name `__half` asks for the part of the library with 16-bit floats.
         "f16" => ("__wb_ptx::f16<__half>", 16),
         "bf16" => ("__wb_ptx::bf16", 16),
         "tf32" => ("__wb_ptx::tf32", 32),

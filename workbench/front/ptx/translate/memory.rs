@@ -193,7 +193,7 @@ fn memory<'a>(parts: &[&'a str]) -> Option<(&'a str, usize, &'a str)> {
             "gpu" | "sys" | "cta" => {}
             "v2" => n = 2,
             "v4" => n = 4,
-            // What is read past the caches may have been written meanwhile.
+            // Memory that is read past the caches may have been written meanwhile.
             "cv" => order = "volatile",
             "volatile" | "relaxed" | "acquire" | "release" => order = part,
             _ if part.starts_with("L1::") || part.starts_with("L2::") => {}

@@ -252,7 +252,7 @@ impl Translator<'_> {
         };
         let offset: i64 = offset.parse().map_err(|_| refused(text))?;
         let base = self.variable(base.trim())?;
-        // Which memory a number is of is told by all of it.
+        // The whole number tells which memory it is of, so the offset is passed with it.
         Ok(if shared { format!("{NAMESPACE}::shared({base}, {offset}), 0") } else { format!("{base}, {offset}") })
     }
 
