@@ -70,8 +70,7 @@ impl<'k> Emitter<'k, '_> {
                 }
             },
             Expr::Binary(op @ (Binary::Both | Binary::Either), a, b) => {
-                // The operands are both computed only where they are cheap and without effect, or where the result is not the condition of
-                // a jump.
+                // Both are computed here only if they are cheap and without effect, or if the result is no condition of a jump.
                 let (a, b) = (self.truth(a)?, self.truth(b)?);
                 let at = match (a.at, b.at, *op == Binary::Both) {
                     (At::Known(0), _, true) | (_, At::Known(0), true) => At::Known(0),

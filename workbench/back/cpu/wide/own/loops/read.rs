@@ -60,7 +60,7 @@ pub(super) struct Read<'e, 'k, 'f> {
     pub bound: HashSet<Var>,
     /// True for each variable that is loop-invariant.
     pub fixed: RefCell<HashMap<Var, bool>>,
-    /// The variables as addresses.
+    /// The linear forms of variables in addresses.
     pub linear: HashMap<Var, Option<Linear>>,
     /// The number of variables that are being followed.
     pub depth: Cell<u32>,

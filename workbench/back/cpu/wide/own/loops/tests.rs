@@ -577,7 +577,7 @@ fn random_rounds_are_the_same_bits() {
     for case in 0..400 {
         let statements = 1 + random.below(if case % 4 == 0 { 90 } else { 25 });
         let body = random.body(statements);
-        // A round that sets nothing is left out.
+        // A round that sets nothing gets no such code.
         let sets =
             body.lines().any(|line| line.starts_with("st_") || line.starts_with(['v', 'i']) && line.contains(" = "));
         let (narrow, wide) = (run("i32 c = -1;", &body, (9, 250), false), run("i32 c = -1;", &body, (9, 250), true));
