@@ -5,6 +5,7 @@ use std::fmt::Write;
 use workbench::ir::{FuncId, FuncKind, Function, Local, Module, Value};
 use workbench::pass;
 use workbench::pass::regions::Splits;
+use workbench::pass::watch::Watch;
 use workbench::valid;
 
 /// Runs the pass of a name on the module of a text.
@@ -12,7 +13,10 @@ pub fn run(name: &str, text: &str) -> Result<String, String> {
     let mut module = workbench::ir::read::module(text).map_err(|e| e.to_string())?;
     check(&module, "the input")?;
     match name {
-        "inline" => pass::inline::run(&mut module),
+        "inline" => {
+            let watch = Watch::new(&module);
+            pass::inline::run(&mut module, &watch);
+        }
         "fold" => each(&mut module, pass::fold::run),
         "promote" => each(&mut module, |func| _ = pass::promote::run(func)),
         "members" => each(&mut module, |func| _ = pass::members::run(func)),

@@ -12,6 +12,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Block, FuncId, FuncKind, Function, Label, Local, MAX_NESTING, Module, Op, Slot, Stmt, Value};
+use crate::pass::watch::Watch;
 use crate::source::Span;
 
 /// The largest callee, in statements, that is inlined.
@@ -24,7 +25,7 @@ pub(crate) const HOST_LIBRARY_LIMIT: usize = 8;
 const MODULE_LIMIT: usize = 200_000;
 
 /// Inlines where possible, in every function of the module.
-pub fn run(module: &mut Module) {
+pub fn run(module: &mut Module, watch: &Watch) {
     let order = bottom_up(module);
     let mut facts: Vec<CalleeFacts> = module.functions.iter().map(CalleeFacts::of).collect();
     let mut budget = MODULE_LIMIT;
@@ -39,18 +40,21 @@ pub fn run(module: &mut Module) {
         }
         // The function is taken out, so that callees can be read meanwhile; a function in a cycle is never read.
         let mut func = std::mem::replace(&mut module.functions[at], Function::new("", FuncKind::Device, Span::NONE));
-        let mut inliner = Inliner {
-            module,
-            facts: &facts,
-            aliases: (0..func.values.len()).map(Value::new).collect(),
-            slots: FxHashMap::default(),
-            size: facts[at].size,
-            budget: &mut budget,
-            caller: &mut func,
-        };
-        let body = std::mem::take(&mut inliner.caller.body);
-        let body = inliner.block(body, 0);
-        func.body = body;
+        let (module_now, budget) = (&*module, &mut budget);
+        watch.run("inline", &mut func, |func| {
+            let mut inliner = Inliner {
+                module: module_now,
+                facts: &facts,
+                aliases: (0..func.values.len()).map(Value::new).collect(),
+                slots: FxHashMap::default(),
+                size: facts[at].size,
+                budget,
+                caller: func,
+            };
+            let body = std::mem::take(&mut inliner.caller.body);
+            let body = inliner.block(body, 0);
+            func.body = body;
+        });
         facts[at] = CalleeFacts { recursive, ..CalleeFacts::of(&func) };
         module.functions[at] = func;
     }

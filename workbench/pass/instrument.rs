@@ -11,6 +11,7 @@
 
 use super::inline;
 use super::pointers::{self, Origin};
+use super::watch::Watch;
 use crate::ir::{
     BinaryOp, Block, Builtin, Const, FuncId, Function, Module, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value,
 };
@@ -28,7 +29,8 @@ pub fn writer(record: u64, threads_per_block: u64) -> Option<(u64, u64)> {
 /// Handles of functions stay the same.
 pub fn track_writers(module: &Module, kernel: FuncId) -> (Module, Vec<usize>) {
     let mut module = module.clone();
-    inline::run(&mut module);
+    let watch = Watch::new(&module);
+    inline::run(&mut module, &watch);
     let func = &mut module.functions[kernel.index()];
     let first = func.params.len();
     let mut params = Vec::new();

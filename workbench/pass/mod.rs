@@ -45,8 +45,8 @@ const MAX_NESTING: usize = 4;
 /// The preparation of a module for the CPU back end: calls inlined, constants folded, slots in registers where possible, members of structs as
 /// parameters, pointers as offsets from where their memory starts, kernels ready to be cut into regions.
 pub fn prepare_for_cpu(module: &mut Module) {
-    let left = prepare_together(module);
     let watch = Watch::new(module);
+    let left = prepare_together(module, &watch);
     for (id, launched) in left {
         prepare_alone(&mut module.functions[id.index()], launched, &watch);
     }
@@ -54,8 +54,8 @@ pub fn prepare_for_cpu(module: &mut Module) {
 
 /// The part of [`prepare_for_cpu`] that takes all functions together: inlines calls. Gives the functions that are left for
 /// [`prepare_alone`], each with true if host code launches it; most helpers have no callers any more.
-pub fn prepare_together(module: &mut Module) -> Vec<(FuncId, bool)> {
-    inline::run(module);
+pub fn prepare_together(module: &mut Module, watch: &Watch) -> Vec<(FuncId, bool)> {
+    inline::run(module, watch);
     let launched = anchors::launched(module);
     let reached = reachable(module);
     let all = (0..).map(FuncId::new).zip(launched).zip(reached);

@@ -25,7 +25,8 @@ fn folded(mut module: Module, expected: &Expect) {
 
 fn inlined(mut module: Module, expected: &Expect) {
     assert_eq!(validate(&module), [], "{module}");
-    inline::run(&mut module);
+    let watch = Watch::new(&module);
+    inline::run(&mut module, &watch);
     module.functions.drain(..module.functions.len() - 1);
     expected.assert_eq(&module.to_string());
 }

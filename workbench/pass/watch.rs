@@ -13,7 +13,7 @@ pub type Check = fn(&Module, &Function) -> Vec<String>;
 static CHECK: OnceLock<Check> = OnceLock::new();
 
 /// The passes that are watched, by their names.
-const PASSES: [&str; 6] = ["fold", "promote", "members", "anchors", "drop_locals", "unswitch"];
+const PASSES: [&str; 7] = ["inline", "fold", "promote", "members", "anchors", "drop_locals", "unswitch"];
 
 /// The pass whose functions are written out, or `all`.
 static DUMP: Once<Option<String>> = Once::new(|| {
@@ -84,5 +84,42 @@ fn outline(module: &Module) -> Module {
         shared: module.shared.clone(),
         formats: module.formats.clone(),
         ..Module::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::testing::{Builder, pointer};
+    use crate::ir::{FuncKind, Scalar, Stmt, Value};
+    use crate::source::Span;
+    use crate::valid;
+
+    /// Runs `pass` as the pass `fold` on a kernel that stores its number.
+    fn watched(pass: impl FnOnce(&mut Function)) {
+        check_with(valid::problems);
+        let params = [("n", crate::ir::ParamType::Scalar(Scalar::I32)), ("out", pointer(Scalar::I32))];
+        let (mut b, p) = Builder::new(FuncKind::Kernel, &params);
+        b.store(p[1], p[0]);
+        let mut module = b.module();
+        let watch = Watch::new(&module);
+        watch.run("fold", &mut module.functions[0], pass);
+    }
+
+    #[test]
+    fn a_pass_that_keeps_the_rules_ends() {
+        watched(|_| {});
+    }
+
+    #[test]
+    #[cfg_attr(not(debug_assertions), ignore = "release builds do not check")]
+    #[should_panic(expected = "the pass `fold` breaks")]
+    fn a_pass_that_breaks_a_rule_is_named() {
+        watched(|func| {
+            // A store of a value that nothing defines.
+            let nothing = func.new_value(crate::ir::Type::Scalar(Scalar::I32), Span::NONE);
+            let ptr = Value::new(1);
+            func.body.push(Stmt::Store { ptr, value: nothing, volatile: false }, Span::NONE);
+        });
     }
 }

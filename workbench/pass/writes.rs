@@ -2,6 +2,7 @@
 
 use super::inline;
 use super::pointers::{self, Origin};
+use super::watch::Watch;
 use crate::ir::{Block, FuncId, Module, Op, Stmt};
 use crate::source::Span;
 
@@ -9,7 +10,8 @@ use crate::source::Span;
 /// come from other memory as well does not count.
 pub fn written_params(module: &Module, kernel: FuncId) -> Vec<(usize, Span)> {
     let mut module = module.clone();
-    inline::run(&mut module);
+    let watch = Watch::new(&module);
+    inline::run(&mut module, &watch);
     let func = &module.functions[kernel.index()];
     let origins = pointers::origins(func, |op| match op {
         Op::Param(i) => Origin::One(Some(*i as usize)),

@@ -37,7 +37,7 @@
 //!     bits; the conversion cuts it to its length), `f64`, or pointer. Its result is an `i32`.
 //!
 //! Threads together:
-//! 24. A shared variable is aligned to a power of two up to 1024, and is a whole number of its elements; a dynamic one has no size.
+//! 24. A shared variable is aligned to a power of two up to 4096, and is a whole number of its elements; a dynamic one has no size.
 //! 25. An atomic works on numbers of 32 or 64 bits (`Cas` also 16; floats only in `Add` and `Exch`; `Inc`, `Dec` on `u32`), has a
 //!     comparison exactly when it is `Cas`, and binds a result of its operand's type.
 //! 26. A collective has the operands and the result that [`crate::ir::Collective`] gives. No host function holds one, or names

@@ -402,6 +402,7 @@ fn rule_24_shared_variables() {
     assert_eq!(validate(&shared(0, 16, true)), []);
     broken(&shared(6, 4, false), "no whole number of f32");
     assert_eq!(validate(&shared(8, 1024, false)), []);
+    assert_eq!(validate(&shared(4096, 4096, false)), []);
     broken(&shared(8, 3, false), "is aligned to 3");
     broken(&shared(8, 8192, false), "is aligned to 8192");
     broken(&shared(8, 4, true), "is dynamic and has a size");

@@ -1,16 +1,19 @@
-//! The Rust notebook's kernel: a pinned evcxr, installed once in the user's cache, with a dependency cache of its own.
+//! The Rust notebook's kernel: a pinned evcxr, installed once in the user's cache, and a *seed*: a folder in which the dependencies of the
+//! notebooks are compiled, which every session begins with a copy of (`rust_session.py`).
+//!
+//! evcxr's own `:cache` is off: with it each cell compiled Workbench anew.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::python::Environment;
 use crate::{root, step};
 
 /// The newest version that works with the pinned toolchain, and only with its own lock file.
 const VERSION: &str = "0.22.0";
 
-/// The commands that evcxr runs at the start of every notebook: compiled dependencies are kept (in MiB), so that a new notebook does not
-/// rebuild the code generator.
-const INIT: &str = ":cache 4000\n:opt 2\n";
+/// The commands that evcxr runs at the start of every notebook.
+const INIT: &str = ":opt 2\n";
 
 /// An installed kernel.
 pub struct Kernel {
@@ -19,7 +22,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// The kernel, installed if it is not yet.
-    pub fn prepare() -> Result<Self, String> {
+    pub fn prepare(env: &Environment) -> Result<Self, String> {
         let dir = cache().join("workbench").join(format!("evcxr-{VERSION}"));
         let kernel = Kernel { dir };
         if !kernel.binary().exists() {
@@ -33,9 +36,14 @@ impl Kernel {
             // The build folder of the installation takes half a gigabyte and is not needed again.
             let _ = std::fs::remove_dir_all(kernel.dir.join("build"));
         }
-        write(&kernel.config().join("init.evcxr"), INIT)?;
-        let spec = kernel_spec(&kernel.binary());
-        write(&kernel.jupyter().join("kernels/rust/kernel.json"), &spec)?;
+        write(&Self::config().join("init.evcxr"), INIT)?;
+        let spec = kernel_spec(&[
+            &env.python(),
+            &root().join("workbench/xtask/rust_session.py"),
+            &Self::lab().join("seed"),
+            &kernel.binary(),
+        ]);
+        write(&Self::jupyter().join("kernels/rust/kernel.json"), &spec)?;
         Ok(kernel)
     }
 
@@ -43,37 +51,47 @@ impl Kernel {
         self.dir.join("bin").join(if cfg!(windows) { "evcxr_jupyter.exe" } else { "evcxr_jupyter" })
     }
 
-    fn config(&self) -> PathBuf {
-        self.dir.join("config")
+    /// The folder of what belongs to this checkout.
+    fn lab() -> PathBuf {
+        root().join(".lab").join("rust")
+    }
+
+    fn config() -> PathBuf {
+        Self::lab().join("config")
     }
 
     /// The folder to put on `JUPYTER_PATH`.
-    pub fn jupyter(&self) -> PathBuf {
-        self.dir.join("jupyter")
+    fn jupyter() -> PathBuf {
+        Self::lab().join("jupyter")
     }
 
-    /// Compiles the dependencies of the Rust notebooks once, by running a notebook that does nothing else.
-    pub fn warm(&self, env: &crate::python::Environment) -> Result<(), String> {
+    /// Brings the seed up to date, by running a notebook in it that does nothing else.
+    pub fn warm(&self, env: &Environment) -> Result<(), String> {
         let notebook = root().join("workbench/xtask/warm.ipynb");
-        env.execute(&notebook, Some("rust"), &self.env())
+        let mut vars = self.env();
+        vars.push(("WORKBENCH_FILL_SEED", "1".to_owned()));
+        env.execute(&notebook, Some("rust"), &vars)
     }
 
     /// The environment variables that Jupyter needs to find the kernel.
     pub fn env(&self) -> Vec<(&'static str, String)> {
-        // The kernel rewrites its own kernel.json when it first starts, so its configuration travels in the environment.
         vec![
-            ("JUPYTER_PATH", self.jupyter().display().to_string()),
-            ("EVCXR_CONFIG_DIR", self.config().display().to_string()),
+            ("JUPYTER_PATH", Self::jupyter().display().to_string()),
+            ("EVCXR_CONFIG_DIR", Self::config().display().to_string()),
         ]
     }
 }
 
-/// Jupyter's kernel description. The path is escaped as a JSON string.
-fn kernel_spec(binary: &Path) -> String {
-    let binary = binary.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+/// Jupyter's kernel description. Paths are escaped as JSON strings.
+fn kernel_spec(command: &[&Path]) -> String {
+    let words: Vec<String> = command
+        .iter()
+        .map(|path| format!("\"{}\"", path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"")))
+        .collect();
     format!(
-        "{{\n  \"argv\": [\"{binary}\", \"--control_file\", \"{{connection_file}}\"],\n  \"display_name\": \"Rust\",\n  \
-         \"language\": \"rust\",\n  \"interrupt_mode\": \"message\"\n}}\n"
+        "{{\n  \"argv\": [{}, \"--control_file\", \"{{connection_file}}\"],\n  \"display_name\": \"Rust\",\n  \
+         \"language\": \"rust\",\n  \"interrupt_mode\": \"message\"\n}}\n",
+        words.join(", ")
     )
 }
 

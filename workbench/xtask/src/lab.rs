@@ -26,7 +26,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
         }
     }
     let env = Environment::prepare(false)?;
-    let kernel = if rust { Some(Kernel::prepare()?) } else { None };
+    let kernel = if rust { Some(Kernel::prepare(&env)?) } else { None };
     if let Some(kernel) = &kernel {
         kernel.warm(&env)?;
     }

@@ -115,7 +115,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
             Some(environment) => environment,
             None => Environment::prepare(true)?,
         };
-        let kernel = Kernel::prepare()?;
+        let kernel = Kernel::prepare(&environment)?;
         kernel.warm(&environment)?;
         let notebooks = notebooks("notebooks/rust")?;
         for notebook in &notebooks {

@@ -279,8 +279,8 @@ fn image(mut module: Module, globals: Arc<Globals>, check: Check) -> Option<Arc<
     if check(&module).iter().any(Diagnostic::is_error) {
         return None;
     }
-    let left = pass::prepare_together(&mut module);
     let watch = pass::watch::Watch::new(&module);
+    let left = pass::prepare_together(&mut module, &watch);
     for (id, _) in left {
         let func = &mut module.functions[id.index()];
         let launched = func.kind == FuncKind::Kernel;

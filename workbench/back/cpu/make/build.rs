@@ -36,8 +36,8 @@ pub fn prepare(module: &mut Module) {
 
 /// The same for what is left of a `whole` where some of its functions are [`absent`](crate::back::cpu::absent).
 pub fn prepare_part(module: &mut Module, whole: Option<&Module>) {
-    let left = pass::prepare_together(module);
     let watch = Watch::new(whole.unwrap_or(module));
+    let left = pass::prepare_together(module, &watch);
     let mut jobs = Parallel::new(left.len(), |(mut func, launched, watch): (Function, bool, Watch)| {
         pass::prepare_alone(&mut func, launched, &watch);
         func

@@ -2,15 +2,10 @@
 //! needs in one folder: `pip install ziglang` installs it in seconds and needs no rights.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use libloading::Library;
-
-use super::running::{self, DEADLINE, Ended};
-use crate::back::Interrupt;
 use crate::once::Once;
 
 /// One rounding per operation, wrapping integers, memory without types: the semantics of the IR. The vectors are ours, so the compiler need
@@ -56,6 +51,24 @@ pub struct Compiler {
 }
 
 impl Compiler {
+    /// The compiler's name, for messages.
+    pub fn name(&self) -> std::path::Display<'_> {
+        self.program.display()
+    }
+
+    /// The command that compiles, without its files. Zig keeps what it made in a cache; here that goes with `folder`.
+    pub fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.leading).args(FLAGS);
+        if self.is_zig {
+            command.args(ZIG_FLAGS);
+            for cache in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"] {
+                command.env(cache, folder);
+            }
+        }
+        command
+    }
+
     fn new(program: PathBuf, mut leading: Vec<OsString>) -> Self {
         let is_zig = program.file_stem().is_some_and(|stem| stem == "zig");
         if is_zig && leading.is_empty() {
@@ -140,73 +153,4 @@ fn find() -> Result<Compiler, String> {
 #[cfg(not(unix))]
 fn find() -> Result<Compiler, String> {
     Err("wide code is compiled on Unix only".to_owned())
-}
-
-/// The reason why there is no library.
-#[derive(Debug)]
-pub enum Failed {
-    /// The user wants to stop the launch that waits for it.
-    Interrupted,
-    /// Another reason, as a sentence.
-    Because(String),
-}
-
-/// Compiles a text and loads the library.
-///
-/// # Errors
-/// The output of the compiler or the loader.
-pub fn load(compiler: &Compiler, text: &str, interrupt: Option<&dyn Interrupt>) -> Result<Library, Failed> {
-    let because = |e: std::io::Error| Failed::Because(format!("no folder for generated code: {e}"));
-    let folder = running::Folder::new().map_err(because)?;
-    compile(compiler, &folder, text, interrupt)
-}
-
-fn compile(
-    compiler: &Compiler,
-    folder: &running::Folder,
-    text: &str,
-    interrupt: Option<&dyn Interrupt>,
-) -> Result<Library, Failed> {
-    let because = |why: String| Failed::Because(why);
-    let dir = folder.path();
-    let [source, library, said] = ["kernel.c", "kernel.so", "said"].map(|name| dir.join(name));
-    let written = std::fs::write(&source, text).and_then(|()| File::create(&said));
-    // A file is used, because a pipe would stay open as long as any process that the compiler started holds it.
-    let errors = written.map_err(|e| because(format!("no file for generated code: {e}")))?;
-    let mut command = Command::new(&compiler.program);
-    command.args(&compiler.leading).args(FLAGS);
-    if compiler.is_zig {
-        command.args(ZIG_FLAGS);
-        // Zig keeps a cache; here it is removed with the folder.
-        for cache in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"] {
-            command.env(cache, dir);
-        }
-    }
-    command.arg(&source).arg("-o").arg(&library);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
-    let name = compiler.program.display();
-    let ended = folder.run(&mut command, &said, interrupt);
-    let status = match ended.map_err(|e| because(format!("the C compiler {name} did not start: {e}")))? {
-        Ended::Done(status) => status,
-        Ended::Interrupted => return Err(Failed::Interrupted),
-        Ended::Late => {
-            return Err(because(format!("the C compiler {name} had not ended after {} s", DEADLINE.as_secs())));
-        }
-        Ended::Endless => return Err(because(format!("the C compiler {name} went on complaining"))),
-    };
-    if !status.success() {
-        let said = std::fs::read(&said).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let first: String = said.lines().take(6).collect::<Vec<_>>().join("\n");
-        let first = if first.trim().is_empty() { "it said nothing" } else { &first };
-        return Err(because(format!("the C compiler {name} refused generated code ({status}): {first}")));
-    }
-    // SAFETY: the library is ours and runs nothing when loaded.
-    unsafe { Library::new(&library) }
-        .map_err(|e| because(format!("what the C compiler {name} made did not load: {}", explained(&e))))
-}
-
-/// The loader's own text of an error.
-pub fn explained(error: &libloading::Error) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -12,8 +12,10 @@
 
 pub mod compiler;
 mod forms;
+mod load;
 mod overwritten;
 mod own;
+mod prelude;
 mod print;
 pub mod running;
 mod scopes;
@@ -30,8 +32,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use self::compiler::Failed;
 use self::forms::Survey;
+use self::load::Failed;
 use self::print::Printer;
 use self::steering::{Fixed, Steer};
 use crate::back::cpu::abi::context::EntryFn;
@@ -412,10 +414,10 @@ impl Wide {
         let mut loops = None;
         let (entry, memory) = match compiler {
             Some(compiler) => {
-                let library = compiler::load(compiler, &printed.text, interrupt)?;
+                let library = load::load(compiler, &printed.text, interrupt)?;
                 // SAFETY: the function is what the printer printed, of this type.
                 let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
-                    let why = compiler::explained(&e);
+                    let why = load::explained(&e);
                     Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
                 })?;
                 (*entry, Box::new(library) as Box<dyn Any + Send + Sync>)

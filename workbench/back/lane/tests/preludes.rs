@@ -8,6 +8,7 @@ const SCALAR: &str = include_str!("../../cpu/wide/prelude/scalar.h");
 const AVX512: &str = include_str!("../../cpu/wide/prelude/avx512.h");
 const AVX2: &str = include_str!("../../cpu/wide/prelude/avx2.h");
 const LANES: &str = include_str!("../../cpu/wide/prelude/lanes.h");
+const FAULTS: &str = include_str!("../../cpu/wide/prelude/faults.h");
 
 /// What the prelude of AVX-512 defines for itself.
 const OWN_512: &str = "byte copysign8 fmax8 fmin8 four high8 join4 join8 joinf8 low8 note pair pd_to_i32 pd_to_i64 \
@@ -162,7 +163,7 @@ fn preludes_define_the_table() {
     let names: BTreeSet<String> = Op::all().map(Op::name).collect();
     for (registers, own) in [(AVX512, OWN_512), (AVX2, OWN_2)] {
         let own: BTreeSet<&str> = own.split_whitespace().collect();
-        let found = defined(&[SCALAR, registers, LANES]);
+        let found = defined(&[SCALAR, registers, LANES, FAULTS]);
         let mut wrong = Vec::new();
         for op in Op::all().filter(|op| !is_elsewhere(*op)) {
             match found.get(&op.name()) {

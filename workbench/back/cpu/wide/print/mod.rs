@@ -24,30 +24,19 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::compiler::{self, Vectors};
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
 use super::walk::Walk;
-use super::{Maker, Result, TOO_LONG, Unsupported, overwritten};
+use super::{Maker, Result, TOO_LONG, Unsupported, overwritten, prelude};
 use crate::back::Dim3;
 use crate::back::cpu::abi::context::{BufferDesc, DescField, Field};
 use crate::back::cpu::abi::host_fn::{self, HostFn};
-use crate::back::cpu::abi::site::{FAR, SITE_BIT, Site, SiteKind, SiteRoot};
+use crate::back::cpu::abi::site::{SITE_BIT, Site, SiteKind, SiteRoot};
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::facts::split::SplitPlan;
-use crate::back::cpu::math::reciprocal;
 use crate::ir::{Const, Function, Label, Local, Module, Op, ParamType, Scalar, Stmt, Type, Value};
 use crate::source::Span;
-
-/// What generated C is written in: what needs no vectors, then for each kind of registers what does, then what is made of both.
-const SCALAR: &str = include_str!("../prelude/scalar.h");
-
-const AVX512: &str = include_str!("../prelude/avx512.h");
-
-const AVX2: &str = include_str!("../prelude/avx2.h");
-
-const LANES_OF_BOTH: &str = include_str!("../prelude/lanes.h");
 
 /// Longest text that is worth a compiler's time.
 const MAX_TEXT: usize = 200_000;
@@ -527,16 +516,8 @@ impl<'m> Printer<'m> {
         let body = std::mem::take(&mut self.out);
         let Dim3 { x, y, z } = self.geometry.block;
         let span = if self.geometry.spans { format!("#define SPAN {x}u\n") } else { String::new() };
-        let _ = writeln!(self.out, "#define FAR {FAR}ll\n{span}");
-        // Where there are none the text is for somebody to read.
-        let registers = match compiler::vectors() {
-            Ok(Vectors::Avx2) => AVX2,
-            Ok(Vectors::Avx512) | Err(_) => AVX512,
-        };
-        if reciprocal::has_estimate() {
-            self.out.push_str("#define RSQRT_ESTIMATE\n");
-        }
-        self.out.extend([SCALAR, registers, LANES_OF_BOTH]);
+        self.out.push_str(prelude::text());
+        self.out.extend([span.as_str(), prelude::FAULTS]);
         let start = self.out.len();
         let functions = self.functions();
         self.out.push_str(&functions);
