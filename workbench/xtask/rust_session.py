@@ -101,6 +101,7 @@ def main():
             sweep(sessions)
             folder = pathlib.Path(tempfile.mkdtemp(dir=sessions))
             until_the_end.enter_context(locked(folder))
+        until_the_end.callback(folder.with_suffix(".lock").unlink, missing_ok=True)
         until_the_end.callback(shutil.rmtree, folder, ignore_errors=True)
         fill(folder, seed)
         return run(folder, command)

@@ -265,7 +265,7 @@ pub fn contiguous<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
 /// The helper module for objects that are not NumPy arrays.
 pub fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    gil::once(py, &MODULE, || Ok(py.import("workbench._interop")?.into_any().unbind()))
+    gil::once(py, &MODULE, || Ok(py.import("workbench._array_exchange")?.into_any().unbind()))
 }
 
 /// A Python or NumPy scalar as a C one.

@@ -322,7 +322,7 @@ def _made_up(handle: Op) -> list[Any]:
 
 
 def _numpy_dtype(name: str) -> np.dtype:
-    from ._interop import bfloat16
+    from ._array_exchange import bfloat16
 
     return bfloat16() if name == "bfloat16" else np.dtype(name)
 

@@ -14,7 +14,7 @@ import numpy as np
 from . import _workbench
 from ._compile import collect_headers
 from ._compile import compile as compile_source
-from ._interop import bfloat16
+from ._array_exchange import bfloat16
 from ._options import parse_options
 from .differentiable import copies
 from .errors import make_argument_error

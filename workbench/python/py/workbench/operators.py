@@ -11,7 +11,7 @@ import numpy as np
 from . import _workbench, torch_side
 from ._compile import compile as compile_source
 from ._compile import rebuild
-from ._interop import as_tensor
+from ._array_exchange import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
 from .differentiable import Differentiable, LibraryOp, PythonOp

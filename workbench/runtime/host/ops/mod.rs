@@ -3,7 +3,7 @@
 
 mod activation;
 mod compose;
-mod convolution_backward;
+mod convolution;
 mod elementwise;
 pub mod gradients;
 mod index;
@@ -59,7 +59,7 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         subscript::run,
         activation::run,
         compose::run,
-        convolution_backward::run,
+        convolution::run,
     ];
     match work::contained(|| groups.into_iter().find_map(|group| group(&mut args)).transpose())? {
         Some(value) => Ok(value),
