@@ -46,17 +46,12 @@ const LONGEST: usize = 100;
 /// The reason of a function that is one match: to split it would tear the cases apart.
 const OPERATIONS: &str = "an arm an operation";
 
-/// The mark of a function that has no reason to be long.
-const TO_BE_SPLIT: &str = "to be split";
-
 /// Functions of more lines than [`LONGEST`], by name, each with the lines it may have, and why it has them. None may grow.
 const LONG: &[(&str, usize, &str)] = &[
     ("Emitter::access", 109, "an arm a way to access memory"),
     ("Emitter::eval", 131, "an arm an expression"),
     ("Emitter::lanes", 233, OPERATIONS),
     ("Emitter::number", 109, OPERATIONS),
-    ("Printer::line_made", 101, OPERATIONS),
-    ("Printer::store", 109, TO_BE_SPLIT),
 ];
 
 /// The reason for paths of headers that a user's text may include.

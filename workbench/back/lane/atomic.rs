@@ -159,7 +159,7 @@ impl Atomic {
             .filter(|atomic| atomic.is_one())
     }
 
-    /// Whether there is such an atomic.
+    /// True if there is such an atomic.
     pub fn is_one(self) -> bool {
         let at = matches!(self.form, Form::At(Space::Shared | Space::Global));
         let up = matches!(self.form, Form::Up | Form::UpOne | Form::UpBytes) && self.update != Update::Cas;

@@ -72,7 +72,7 @@ impl Element {
         }
     }
 
-    /// Whether it is extended by its sign.
+    /// True if it is extended by its sign.
     pub const fn is_signed(self) -> bool {
         !matches!(self, Element::U8 | Element::U16 | Element::B1)
     }
@@ -103,7 +103,7 @@ pub enum Space {
     Global,
     /// What a block's threads share.
     Shared,
-    /// What a block keeps for its threads.
+    /// The scratch that a block keeps for its threads.
     Scratch,
     /// Anywhere.
     #[default]
@@ -121,7 +121,7 @@ impl Space {
         }
     }
 
-    /// Whether memory of both is never the same.
+    /// True if memory of both is never the same.
     pub fn is_elsewhere(self, other: Space) -> bool {
         self != other && self != Space::Unknown && other != Space::Unknown
     }
@@ -196,7 +196,7 @@ accesses! { of:
 }
 
 impl Access {
-    /// Whether it writes.
+    /// True if it writes.
     pub const fn writes(self) -> bool {
         match self {
             Access::Load
@@ -233,7 +233,7 @@ pub struct MemoryOp {
     pub of: Element,
     /// Where they are.
     pub space: Space,
-    /// Whether it goes past the cache: a plain store of elements as large as a lane, to the address of a line of the cache.
+    /// True if it goes past the cache: a plain store of elements as large as a lane, to the address of a line of the cache.
     pub past_cache: bool,
 }
 
@@ -246,7 +246,7 @@ impl MemoryOp {
         plain.map(move |(access, of)| made(access, of, false)).chain(past)
     }
 
-    /// Whether there is such an access.
+    /// True if there is such an access.
     pub fn is_one(self) -> bool {
         let past = !self.past_cache || self.access == Access::Store && Element::WHOLE.contains(&self.of);
         past && self.access.elements().contains(&self.of)

@@ -3,21 +3,25 @@
 //! - [`table`]: every operation there is: its name, the types of its operands, what it gives, what it does with NaN. One record each.
 //! - [`tree`]: what a kernel is: types, typed variables, expressions, statements, functions.
 //! - [`valid`]: the rules a kernel keeps, and what checks them.
-//! - [`text`]: a kernel as text for somebody to read.
+//! - [`build`]: a kernel made in steps, with typed operations and variables by names; [`families`] has the operations that come in
+//!   families by what lanes hold.
+//! - [`c`]: a kernel as C, for a C compiler. Tests read it back, so that it says what the kernel is.
+//! - [`text`]: a kernel as text for somebody to read, with the types of its variables and the memory of its accesses.
 //! - [`left`]: why a piece of a kernel has no code for the widest registers.
-//! - [`read`]: from the C that `back::cpu::wide` prints to a kernel.
 //!
-//! The JIT of `back::cpu::wide::own` compiles it. Whatever makes a kernel validates it: what is not valid is a mistake of ours, which
-//! builds with debug assertions stop at ([`valid::require`]).
+//! `back::cpu::wide::print` makes kernels of the IR, a C compiler or the JIT of `back::cpu::wide::own` machine code of them. Whatever makes a
+//! kernel validates it: what is not valid is a mistake of ours, which builds with debug assertions stop at ([`valid::require`]).
 
 pub mod atomic;
+pub mod build;
+pub mod c;
+pub mod families;
 pub mod left;
 pub mod memory;
 pub mod number;
-pub mod read;
 pub mod table;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 pub mod text;
 pub mod tree;
 pub mod types;

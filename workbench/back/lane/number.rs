@@ -20,7 +20,7 @@ operations! {
         BitsF64 "bits_f64" (ONE_F64) -> ONE_U64, Moves;
         /// The larger one.
         Largest "largest" (ONE_I64, ONE_I64) -> ONE_I64, Never;
-        /// Whether the first is not below the second and is below the third.
+        /// True if the first is not below the second and is below the third.
         Within "within" (ANY, ANY, ANY) -> TRUTH, Never;
         /// CUDA's `fmin`: of two zeros the negative one.
         FminF32 "sfmin_f32" (ONE_F32, ONE_F32) -> ONE_F32, Loses;
@@ -96,9 +96,9 @@ operations! {
         FmaF32 "__builtin_fmaf" (ONE_F32, ONE_F32, ONE_F32) -> ONE_F32, Spreads;
         /// A product and a sum, rounded once.
         FmaF64 "__builtin_fma" (ONE_F64, ONE_F64, ONE_F64) -> ONE_F64, Spreads;
-        /// Whether an address is that of a line of the cache.
+        /// True if an address is that of a line of the cache.
         IsLine "is_line" (PLACE) -> TRUTH, Never;
-        /// Whether neighbours of a mask from an offset on, of a size, are all below the limit.
+        /// True if neighbours of a mask from an offset on, of a size, are all below the limit.
         Inside "inside" (MASK, ONE_I64, ONE_I64, ONE_U64) -> TRUTH, Never;
         /// An index times a size; far outside of all memory where it is farther than the reach that comes second.
         Far "far_s" (ONE_I64, ONE_I64, ONE_I64) -> ONE_I64, Never;
@@ -106,7 +106,7 @@ operations! {
         FirstLane "first_lane" (MASK) -> ONE_U32, Never;
         /// The number of the last lane of a mask that has any.
         LastLane "last_lane" (MASK) -> ONE_U32, Never;
-        /// Whether a mask has a lane.
+        /// True if a mask has a lane.
         LaneB1 "lane_b1" (MASK, ONE_U32) -> TRUTH, Never;
         /// Asks for a line of the cache, which need not be anybody's.
         Prefetch "__builtin_prefetch" (PLACE) -> NOTHING, Never;

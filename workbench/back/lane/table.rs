@@ -5,6 +5,7 @@
 //! `/// What it gives.` and `Name "c_name" (operands) -> result, what it does with NaN;`.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::OnceLock;
 
 pub use super::atomic::{Atomic, Cell, Form, Update};
@@ -302,77 +303,77 @@ operations! {
         /// The bits in the other order.
         Brev64 "brev_64" (I64) -> I64, Never;
 
-        /// Where both are equal.
+        /// Lanes where both are equal.
         EqF32 "eq_f32" (F32, F32) -> MASK, Zero;
-        /// Where both are equal.
+        /// Lanes where both are equal.
         EqF64 "eq_f64" (F64, F64) -> MASK, Zero;
-        /// Where both are equal.
+        /// Lanes where both are equal.
         EqI32 "eq_i32" (I32, I32) -> MASK, Never;
-        /// Where both are equal.
+        /// Lanes where both are equal.
         EqU32 "eq_u32" (I32, I32) -> MASK, Never;
-        /// Where both are equal.
+        /// Lanes where both are equal.
         EqI64 "eq_i64" (I64, I64) -> MASK, Never;
-        /// Where both are equal.
+        /// Lanes where both are equal.
         EqU64 "eq_u64" (I64, I64) -> MASK, Never;
-        /// Where they differ.
+        /// Lanes where they differ.
         NeF32 "ne_f32" (F32, F32) -> MASK, True;
-        /// Where they differ.
+        /// Lanes where they differ.
         NeF64 "ne_f64" (F64, F64) -> MASK, True;
-        /// Where they differ.
+        /// Lanes where they differ.
         NeI32 "ne_i32" (I32, I32) -> MASK, Never;
-        /// Where they differ.
+        /// Lanes where they differ.
         NeU32 "ne_u32" (I32, I32) -> MASK, Never;
-        /// Where they differ.
+        /// Lanes where they differ.
         NeI64 "ne_i64" (I64, I64) -> MASK, Never;
-        /// Where they differ.
+        /// Lanes where they differ.
         NeU64 "ne_u64" (I64, I64) -> MASK, Never;
-        /// Where the first is less.
+        /// Lanes where the first is less.
         LtF32 "lt_f32" (F32, F32) -> MASK, Zero;
-        /// Where the first is less.
+        /// Lanes where the first is less.
         LtF64 "lt_f64" (F64, F64) -> MASK, Zero;
-        /// Where the first is less.
+        /// Lanes where the first is less.
         LtI32 "lt_i32" (I32, I32) -> MASK, Never;
-        /// Where the first is less, unsigned.
+        /// Lanes where the first is less, unsigned.
         LtU32 "lt_u32" (I32, I32) -> MASK, Never;
-        /// Where the first is less.
+        /// Lanes where the first is less.
         LtI64 "lt_i64" (I64, I64) -> MASK, Never;
-        /// Where the first is less, unsigned.
+        /// Lanes where the first is less, unsigned.
         LtU64 "lt_u64" (I64, I64) -> MASK, Never;
-        /// Where the first is less, or both are equal.
+        /// Lanes where the first is less, or both are equal.
         LeF32 "le_f32" (F32, F32) -> MASK, Zero;
-        /// Where the first is less, or both are equal.
+        /// Lanes where the first is less, or both are equal.
         LeF64 "le_f64" (F64, F64) -> MASK, Zero;
-        /// Where the first is less, or both are equal.
+        /// Lanes where the first is less, or both are equal.
         LeI32 "le_i32" (I32, I32) -> MASK, Never;
-        /// Where the first is less, or both are equal, unsigned.
+        /// Lanes where the first is less, or both are equal, unsigned.
         LeU32 "le_u32" (I32, I32) -> MASK, Never;
-        /// Where the first is less, or both are equal.
+        /// Lanes where the first is less, or both are equal.
         LeI64 "le_i64" (I64, I64) -> MASK, Never;
-        /// Where the first is less, or both are equal, unsigned.
+        /// Lanes where the first is less, or both are equal, unsigned.
         LeU64 "le_u64" (I64, I64) -> MASK, Never;
-        /// Where the first is greater.
+        /// Lanes where the first is greater.
         GtF32 "gt_f32" (F32, F32) -> MASK, Zero;
-        /// Where the first is greater.
+        /// Lanes where the first is greater.
         GtF64 "gt_f64" (F64, F64) -> MASK, Zero;
-        /// Where the first is greater.
+        /// Lanes where the first is greater.
         GtI32 "gt_i32" (I32, I32) -> MASK, Never;
-        /// Where the first is greater, unsigned.
+        /// Lanes where the first is greater, unsigned.
         GtU32 "gt_u32" (I32, I32) -> MASK, Never;
-        /// Where the first is greater.
+        /// Lanes where the first is greater.
         GtI64 "gt_i64" (I64, I64) -> MASK, Never;
-        /// Where the first is greater, unsigned.
+        /// Lanes where the first is greater, unsigned.
         GtU64 "gt_u64" (I64, I64) -> MASK, Never;
-        /// Where the first is greater, or both are equal.
+        /// Lanes where the first is greater, or both are equal.
         GeF32 "ge_f32" (F32, F32) -> MASK, Zero;
-        /// Where the first is greater, or both are equal.
+        /// Lanes where the first is greater, or both are equal.
         GeF64 "ge_f64" (F64, F64) -> MASK, Zero;
-        /// Where the first is greater, or both are equal.
+        /// Lanes where the first is greater, or both are equal.
         GeI32 "ge_i32" (I32, I32) -> MASK, Never;
-        /// Where the first is greater, or both are equal, unsigned.
+        /// Lanes where the first is greater, or both are equal, unsigned.
         GeU32 "ge_u32" (I32, I32) -> MASK, Never;
-        /// Where the first is greater, or both are equal.
+        /// Lanes where the first is greater, or both are equal.
         GeI64 "ge_i64" (I64, I64) -> MASK, Never;
-        /// Where the first is greater, or both are equal, unsigned.
+        /// Lanes where the first is greater, or both are equal, unsigned.
         GeU64 "ge_u64" (I64, I64) -> MASK, Never;
 
         /// The first where the mask is set, else the second.
@@ -438,13 +439,13 @@ operations! {
         B1ToF32 "b1_to_f32" (MASK) -> F32, Never;
         /// 1 where the mask is set, else 0.
         B1ToF64 "b1_to_f64" (MASK) -> F64, Never;
-        /// Where it is not zero.
+        /// Lanes where it is not zero.
         TruthI32 "truth_i32" (I32) -> MASK, Never;
-        /// Where it is not zero.
+        /// Lanes where it is not zero.
         TruthI64 "truth_i64" (I64) -> MASK, Never;
-        /// Where it is not zero.
+        /// Lanes where it is not zero.
         TruthF32 "truth_f32" (F32) -> MASK, True;
-        /// Where it is not zero.
+        /// Lanes where it is not zero.
         TruthF64 "truth_f64" (F64) -> MASK, True;
         /// The same bits.
         CastI32F32 "cast_i32_f32" (I32) -> F32, Moves;
@@ -455,9 +456,9 @@ operations! {
         /// The same bits.
         CastF64I64 "cast_f64_i64" (F64) -> I64, Moves;
 
-        /// Where an offset is not below the limit, unsigned.
+        /// Lanes where an offset is not below the limit, unsigned.
         Outside "outside" (I64, ONE_U64) -> MASK, Never;
-        /// Where an index is not below the count, unsigned.
+        /// Lanes where an index is not below the count, unsigned.
         OutsideX "outside_x" (I32, ONE_U32) -> MASK, Never;
         /// Indices times a size; far outside of all memory where they are farther than the reach that comes second.
         FarV "far_v" (I64, ONE_I64, ONE_I64) -> I64, Never;
@@ -526,6 +527,19 @@ impl Op {
         }
     }
 
+    /// Writes its name.
+    ///
+    /// # Errors
+    /// Those of what it is written to.
+    pub fn write_name(self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self {
+            Op::Lanes(op) => out.write_str(op.name()),
+            Op::Number(op) => out.write_str(op.name()),
+            Op::Fault(op) => out.write_str(op.name()),
+            Op::Memory(_) | Op::Atomic(_) => out.write_str(&self.name()),
+        }
+    }
+
     /// What it takes.
     pub fn operands(self) -> Vec<Operand> {
         match self {
@@ -559,7 +573,7 @@ impl Op {
         }
     }
 
-    /// Whether it writes memory, or does something else besides giving a value.
+    /// True if it writes memory, or does something else besides giving a value.
     pub fn has_effect(self) -> bool {
         match self {
             Op::Lanes(_) => false,

@@ -113,6 +113,10 @@ impl Printer<'_> {
                 let text = format!("{before}goto {}", self.label(*label));
                 self.line(&text);
             }
+            Stmt::Macro(id) => {
+                let kernel = self.kernel;
+                kernel.of_macro(*id).iter().for_each(|stmt| self.statement(before, stmt));
+            }
             Stmt::Break => self.line(&format!("{before}break")),
             Stmt::Return(None) => self.line(&format!("{before}return")),
             Stmt::Return(Some(value)) => {

@@ -25,6 +25,10 @@ impl Var {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Label(pub u32);
 
+/// A macro of a kernel, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MacroId(pub u32);
+
 /// A function of the kernel's, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FunctionId(pub u32);
@@ -35,9 +39,9 @@ pub enum Role {
     /// Nothing of the kind.
     #[default]
     Plain,
-    /// What is left to do until somebody looks at the clock.
+    /// The budget: operations left until the poll.
     Budget,
-    /// Whether stores to an array go past the cache.
+    /// True if stores to an array go past the cache.
     PastCache,
 }
 
@@ -52,7 +56,7 @@ pub struct VarData {
     pub space: Space,
     /// What it is for.
     pub role: Role,
-    /// Whether it is what it is declared as for good.
+    /// True if it is what it is declared as for good.
     pub constant: bool,
 }
 
@@ -118,12 +122,12 @@ impl Binary {
         }
     }
 
-    /// Whether it gives a truth value of numbers.
+    /// True if it gives a truth value of numbers.
     pub const fn compares(self) -> bool {
         matches!(self, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne)
     }
 
-    /// Whether it is of bits: `&`, `|` or `^`.
+    /// True if it is of bits: `&`, `|` or `^`.
     pub const fn is_of_bits(self) -> bool {
         matches!(self, Binary::And | Binary::Or | Binary::Xor)
     }
@@ -132,7 +136,7 @@ impl Binary {
 /// A member of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
-    /// Whether anything went wrong.
+    /// True if anything went wrong.
     Faulted,
     /// The thread that faulted.
     Thread,
@@ -233,12 +237,14 @@ pub enum Stmt {
     Break,
     /// Ends the function.
     Return(Option<Expr>),
+    /// The statements of a macro.
+    Macro(MacroId),
 }
 
 /// `if`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct If {
-    /// Whether to go there.
+    /// True if to go there.
     pub cond: Expr,
     /// Where to.
     pub then: Stmt,
@@ -283,6 +289,15 @@ pub struct Table {
     pub words: Box<[u32]>,
 }
 
+/// Statements that stand in several places, and declare nothing.
+#[derive(Debug, Clone)]
+pub struct Macro {
+    /// What they are called.
+    pub name: String,
+    /// What they are.
+    pub body: Vec<Stmt>,
+}
+
 /// A kernel.
 #[derive(Debug, Clone, Default)]
 pub struct Kernel {
@@ -294,6 +309,8 @@ pub struct Kernel {
     pub tables: Vec<Table>,
     /// Its functions, each before it is called.
     pub functions: Vec<Function>,
+    /// Its macros.
+    pub macros: Vec<Macro>,
     /// What it is given: the context, the arguments.
     pub params: Vec<Var>,
     /// What it does.
@@ -311,6 +328,11 @@ impl Kernel {
         &self.functions[id.0 as usize]
     }
 
+    /// The statements of a macro.
+    pub fn of_macro(&self, id: MacroId) -> &[Stmt] {
+        &self.macros[id.0 as usize].body
+    }
+
     /// Where memory is that an address points into.
     pub fn space(&self, at: &Expr) -> Space {
         match at {
@@ -323,6 +345,39 @@ impl Kernel {
 }
 
 impl Expr {
+    /// A copy in which what `f` gives something for is replaced by that.
+    pub fn replaced(&self, f: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+        if let Some(other) = f(self) {
+            return other;
+        }
+        let boxed = |of: &Expr| Box::new(of.replaced(f));
+        match self {
+            Expr::Int(..) | Expr::Real(..) | Expr::Var(_) | Expr::Field(..) => self.clone(),
+            Expr::Unary(op, a) => Expr::Unary(*op, boxed(a)),
+            Expr::Cast(ty, a) => Expr::Cast(ty.clone(), boxed(a)),
+            Expr::At(space, a) => Expr::At(*space, boxed(a)),
+            Expr::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b)),
+            Expr::Index(a, b) => Expr::Index(boxed(a), boxed(b)),
+            Expr::Assign(op, a, b) => Expr::Assign(*op, boxed(a), boxed(b)),
+            Expr::Choose(parts) => Expr::Choose(Box::new([0, 1, 2].map(|i| parts[i].replaced(f)))),
+            Expr::Op(op, args) => Expr::Op(*op, args.iter().map(|arg| arg.replaced(f)).collect()),
+            Expr::Call(id, args) => Expr::Call(*id, args.iter().map(|arg| arg.replaced(f)).collect()),
+            Expr::Host(host) => Expr::Host(Box::new(Host {
+                gives: host.gives.clone(),
+                params: host.params.clone(),
+                address: host.address.replaced(f),
+                args: host.args.iter().map(|arg| arg.replaced(f)).collect(),
+            })),
+        }
+    }
+
+    /// True if one of the expressions that it is made of is such.
+    pub fn has(&self, is: &dyn Fn(&Expr) -> bool) -> bool {
+        let mut found = false;
+        self.for_each(&mut |expr| found |= is(expr));
+        found
+    }
+
     /// Calls for each expression that it is made of, first itself.
     pub fn for_each<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
         f(self);
@@ -350,6 +405,8 @@ impl Stmt {
             Stmt::Block(all) => all.iter().for_each(|stmt| stmt.for_each_expr(f)),
             Stmt::Let(_, value) => value.for_each(f),
             Stmt::Declare(_) | Stmt::Label(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Return(None) => {}
+            // The kernel has its statements.
+            Stmt::Macro(_) => {}
             Stmt::Do(expr) | Stmt::Return(Some(expr)) => expr.for_each(f),
             Stmt::If(of) => {
                 of.cond.for_each(f);

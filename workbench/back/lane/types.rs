@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// Whether lanes are floats.
+    /// True if lanes are floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Kind::F32 | Kind::F64)
     }
@@ -55,7 +55,7 @@ pub enum Ty {
     Int {
         /// How many bits.
         bits: u8,
-        /// Whether it has a sign.
+        /// True if it has a sign.
         signed: bool,
     },
     /// 0 or 1, a byte in memory.
@@ -84,6 +84,19 @@ impl Ty {
         Ty::Int { bits, signed }
     }
 
+    /// The type of what an operation gives; of an integer of any type, and of an address, none.
+    pub const fn of(operand: Operand) -> Self {
+        match operand {
+            Operand::Lanes(kind) => Ty::Lanes(kind),
+            Operand::Mask => Ty::Mask,
+            Operand::Int { bits, signed } => Ty::int(bits, signed),
+            Operand::Truth => Ty::Bool,
+            Operand::F32 => Ty::F32,
+            Operand::F64 => Ty::F64,
+            Operand::Nothing | Operand::Any | Operand::Place | Operand::State | Operand::Function => Ty::Void,
+        }
+    }
+
     /// Bytes in memory.
     pub fn size(&self) -> u32 {
         match self {
@@ -107,12 +120,12 @@ impl Ty {
         }
     }
 
-    /// Whether it is an integer, a truth value, a float or an address.
+    /// True if it is an integer, a truth value, a float or an address.
     pub fn is_number(&self) -> bool {
         matches!(self, Ty::Int { .. } | Ty::Bool | Ty::F32 | Ty::F64 | Ty::Ptr(_) | Ty::Fn(..))
     }
 
-    /// Whether it is a float.
+    /// True if it is a float.
     pub fn is_float(&self) -> bool {
         matches!(self, Ty::F32 | Ty::F64)
     }
@@ -153,7 +166,7 @@ pub enum Operand {
     Int {
         /// How many bits.
         bits: u8,
-        /// Whether it has a sign.
+        /// True if it has a sign.
         signed: bool,
     },
     /// A truth value: as an operand any number but a float, or a mask, that is not zero.

@@ -11,7 +11,8 @@
 //! 7. What is read at an address, or set, is a number or a mask; the address is that of such.
 //! 8. A label is there once, and is there if anything goes to it. A `break` is in a loop.
 //! 9. A kernel returns an integer. It has two parameters, one state at most, and one budget at most.
-//! 10. A function declares constants of what it computes from its parameters, sets none but by a choice, and returns at its end.
+//! 10. The statements of a macro declare nothing.
+//! 11. A function declares constants of what it computes from its parameters, sets none but by a choice, and returns at its end.
 //!
 //! Who makes kernels asks [`require`], so that a mistake stops builds that have debug assertions. In others the kernel has no lanes, and
 //! the sentence says why.
@@ -41,7 +42,7 @@ pub(super) fn invalid<T>(why: impl Into<String>) -> Result<T> {
 pub fn require(made: Result<Kernel>) -> std::result::Result<Kernel, String> {
     let found = made.and_then(|kernel| check(&kernel).map(|()| kernel));
     found.map_err(|Invalid(why)| {
-        debug_assert!(false, "what was printed is no valid kernel of lanes: {why}");
+        debug_assert!(false, "what was made is no valid kernel of lanes: {why}");
         format!("its lanes are not valid: {why}")
     })
 }
@@ -70,7 +71,7 @@ struct Checker<'k> {
     bound: Vec<bool>,
     declared: Vec<bool>,
     scopes: Vec<Vec<Var>>,
-    /// Whether each label is there, and whether anything goes to it.
+    /// True if each label is there, and whether anything goes to it.
     labels: Vec<(bool, bool)>,
     loops: u32,
     /// What the function returns.
@@ -215,6 +216,14 @@ impl Checker<'_> {
                 }
             }
             Stmt::Goto(label) => self.label(*label)?.1 = true,
+            Stmt::Macro(id) => {
+                let kernel = self.kernel;
+                let Some(of) = kernel.macros.get(id.0 as usize) else { return invalid("a macro is of another kernel") };
+                if of.body.iter().any(is_declaration) {
+                    return invalid(format!("`{}` declares something, or is a part of itself", of.name));
+                }
+                self.statements(&of.body)?;
+            }
             Stmt::Break if self.loops == 0 => return invalid("a `break` is outside of a loop"),
             Stmt::Break => {}
             Stmt::Return(value) => {
@@ -404,17 +413,11 @@ impl Checker<'_> {
             first.get_or_insert(ty);
         }
         Ok(match op.gives() {
-            Operand::Lanes(kind) => Ty::Lanes(kind),
-            Operand::Mask => Ty::Mask,
-            Operand::Int { bits, signed } => Ty::int(bits, signed),
-            Operand::Truth => Ty::Bool,
-            Operand::F32 => Ty::F32,
-            Operand::F64 => Ty::F64,
-            Operand::Nothing => Ty::Void,
             Operand::Any => shifted(op, &first.unwrap_or(Ty::Void)),
             Operand::Place | Operand::State | Operand::Function => {
                 return invalid(format!("`{}` gives an address", op.name()));
             }
+            known => Ty::of(known),
         })
     }
 }
@@ -428,7 +431,18 @@ fn shifted(op: Op, ty: &Ty) -> Ty {
     }
 }
 
-/// Whether a statement declares a constant, or chooses what a variable of a function is.
+/// True if a statement of a macro is what none may have: a declaration, a label, a macro.
+fn is_declaration(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Let(..) | Stmt::Declare(_) | Stmt::Label(_) | Stmt::Macro(_) | Stmt::Loop(_) | Stmt::EachLane(..) => true,
+        Stmt::Block(all) => all.iter().any(is_declaration),
+        Stmt::If(of) => is_declaration(&of.then) || of.els.as_ref().is_some_and(is_declaration),
+        Stmt::Straight(body) => is_declaration(body),
+        Stmt::Do(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Return(_) => false,
+    }
+}
+
+/// True if a statement declares a constant, or chooses what a variable of a function is.
 fn is_straight(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Let(..) => true,
@@ -455,7 +469,7 @@ fn number(ty: &Ty) -> Option<Ty> {
     }
 }
 
-/// Whether an operand may be of a type.
+/// True if an operand may be of a type.
 fn takes(operand: Operand, ty: &Ty) -> bool {
     let is_integer = matches!(ty, Ty::Int { .. } | Ty::Bool | Ty::Mask);
     match operand {
@@ -471,7 +485,7 @@ fn takes(operand: Operand, ty: &Ty) -> bool {
     }
 }
 
-/// Whether a value of a type may be given for one of another.
+/// True if a value of a type may be given for one of another.
 fn gives(from: &Ty, to: &Ty) -> bool {
     let is_integer = |ty: &Ty| matches!(ty, Ty::Int { .. } | Ty::Bool | Ty::Mask);
     let is_word = |ty: &Ty| is_integer(ty) || matches!(ty, Ty::Ptr(_) | Ty::Fn(..));

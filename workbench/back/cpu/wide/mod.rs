@@ -1,15 +1,18 @@
 //! The wide tier: kernels that turn out to be hot, as C with vectors as wide as the machine's, made by the machine's own C compiler in
 //! the background.
 //!
+//! [`print`] makes a kernel of the lane IR ([`crate::back::lane`]), [`c_text`] its C for the compiler.
+//!
 //! C is used because 128-bit code reaches a third of what the machine can do on compute-bound kernels, and the code generator has no wider
 //! vectors. A C compiler allocates registers and selects instructions for 512 bits as well as any, in a few tenths of a second during which
 //! no launch waits. It is not asked to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`]
 //! decides whether a value is computed once, once for 16 threads, or for each thread). Until its code is ready, and on a machine without
-//! one, [`own`] makes code of the same text; a kernel with a construct that this tier does not support keeps the code of the other tiers.
+//! one, [`own`] makes code of the same kernel; a kernel with a construct that this tier does not support keeps the code of the other tiers.
 //!
 //! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: lower threads
 //! might fault later, and the fault of a block's lowest thread is the one reported, so they run on to the end of the region.
 
+mod c_text;
 pub mod compiler;
 mod forms;
 mod load;
@@ -43,6 +46,7 @@ use crate::back::cpu::run::wide_code::WideCode;
 use crate::back::cpu::stack;
 use crate::back::cpu::tier::Tier;
 use crate::back::lane::left::Left;
+use crate::back::lane::valid;
 use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
 use crate::pass::{fold, independent, regions};
@@ -175,7 +179,9 @@ impl Wide {
     /// The reason why there is none.
     pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
         let case = Case { func, block, fixed: Fixed::new() };
-        self.printed(globals, &case, self.maker).map(|(printed, _)| printed.text)
+        let (printed, _) = self.printed(globals, &case, self.maker)?;
+        let kernel = valid::require(Ok(printed.kernel))?;
+        Ok(c_text::text(&kernel, block, printed.spans, self.addresses))
     }
 
     /// The case of a launch.
@@ -408,14 +414,16 @@ impl Wide {
             Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
             Maker::Own => None,
         };
-        let (printed, keeps) = self.printed(globals, case, maker).map_err(Failed::Because)?;
+        let (mut printed, keeps) = self.printed(globals, case, maker).map_err(Failed::Because)?;
+        let kernel = valid::require(Ok(std::mem::take(&mut printed.kernel))).map_err(Failed::Because)?;
         // A C compiler does not tell the size of its frames: the estimate is the variables of the text plus twice the usual margin.
         let mut stack_need = 2 * stack::MARGIN + printed.slots;
         let mut loops = None;
         let (entry, memory) = match compiler {
             Some(compiler) => {
-                let library = load::load(compiler, &printed.text, interrupt)?;
-                // SAFETY: the function is what the printer printed, of this type.
+                let text = c_text::text(&kernel, case.block, printed.spans, self.addresses);
+                let library = load::load(compiler, &text, interrupt)?;
+                // SAFETY: the function is the kernel's, of this type.
                 let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
                     let why = load::explained(&e);
                     Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
@@ -423,10 +431,10 @@ impl Wide {
                 (*entry, Box::new(library) as Box<dyn Any + Send + Sync>)
             }
             None => {
-                let own = own::compile(&printed.own, case.block, printed.spans).map_err(Failed::Because)?;
+                let own = own::compile(&kernel, case.block, printed.spans).map_err(Failed::Because)?;
                 stack_need = own.stack_need();
                 let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
-                // SAFETY: the function is what the printer printed, of this type.
+                // SAFETY: the function is the kernel's, of this type.
                 let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
                 let (count, left) = own.loops();
                 loops = Some((count, left.to_vec()));

@@ -3,6 +3,8 @@
 use super::*;
 use crate::back::cpu::data::{Globals, Others};
 use crate::back::cpu::make::addresses::addresses;
+use crate::back::lane::c;
+use crate::back::lane::tests::difference;
 use crate::front;
 use crate::source::SourceMap;
 
@@ -127,10 +129,43 @@ fn known_scalars_leave_no_choice_and_no_loop() {
         let (printed, _) =
             printed(&module, (&globals, addresses().expect("there is executable memory")), &case, &steers, Maker::Own)
                 .expect("it has words for it");
-        (printed.own.contains("for (;;)"), printed.own.contains("math_exp_f32"))
+        let text = c::before(&printed.kernel) + &c::kernel(&printed.kernel);
+        (text.contains("for (;;)"), text.contains("FN vf32 math_exp_f32"))
     };
     assert_eq!(text_of(1000, 100), (true, true));
     assert_eq!(text_of(3, 2), (false, true));
     assert_eq!(text_of(3, 1), (false, false));
     assert_eq!(text_of(-5, 100), (false, true));
+}
+
+/// Blocks of one row, of several, and of a row that is no multiple of a chunk.
+const SHAPES: [[u32; 3]; 4] = [[256, 1, 1], [32, 8, 1], [48, 2, 2], [33, 1, 1]];
+
+#[test]
+fn the_c_of_kernels_is_read_as_the_same_kernels() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/kernels");
+    let mut count = 0;
+    for file in std::fs::read_dir(&folder).expect("there are kernels") {
+        let path = file.expect("it is a file").path();
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let options = front::Options::default();
+        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
+        if diags.iter().any(|diag| diag.is_error()) {
+            continue;
+        }
+        crate::back::cpu::make::build::prepare(&mut module);
+        let globals = Globals::new(&module, Others::None);
+        let data = (&globals, addresses().expect("there is executable memory"));
+        for (func, _) in module.kernels() {
+            for ([x, y, z], maker) in SHAPES.into_iter().flat_map(|s| [(s, Maker::Own), (s, Maker::Compiler)]) {
+                let case = Case { func, block: Dim3 { x, y, z }, fixed: Fixed::new() };
+                let Ok((printed, _)) = printed(&module, data, &case, &[], maker) else { continue };
+                let kernel =
+                    valid::require(Ok(printed.kernel)).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+                assert_eq!(difference(&kernel), None, "{}: {:?}", path.display(), case.block);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
 }

@@ -1,13 +1,53 @@
 //! The table against itself and against the preludes; what is valid.
 
 mod preludes;
+pub mod read;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use super::table::{Nan, Op, Operand};
+use super::text;
 use super::types::Kind;
 use super::valid::{Invalid, check};
-use super::{read, text};
+
+/// A kernel's text in which variables are told apart by the order in which they are mentioned.
+pub fn canonical(kernel: &super::tree::Kernel) -> String {
+    let (mut out, mut numbers) = (String::new(), HashMap::new());
+    for line in text::print(kernel).lines() {
+        for part in line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_' && c != '.') {
+            let word = part.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+            let (name, rest) = word.split_once('.').unwrap_or_default();
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            let is_variable = end > 0 && name.starts_with(|c: char| c.is_alphabetic());
+            if is_variable {
+                let next = numbers.len();
+                let place = *numbers.entry(rest[..end].to_owned()).or_insert(next);
+                let _ = write!(out, "{name}.{place}{}{}", &rest[end..], &part[word.len()..]);
+            } else {
+                out.push_str(part);
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The difference of a kernel and the one that its C is read as.
+pub fn difference(kernel: &super::tree::Kernel) -> Option<String> {
+    let text = super::c::before(kernel) + &super::c::kernel(kernel);
+    match read::kernel(&text) {
+        Err(Invalid(why)) => Some(why),
+        Ok(again) => {
+            let (one, other) = (canonical(kernel), canonical(&again));
+            let differs = one.lines().zip(other.lines()).find(|(x, y)| x != y);
+            match differs {
+                Some((x, y)) => Some(format!("{x}\n{y}")),
+                None => (one != other).then(|| "one is longer".to_owned()),
+            }
+        }
+    }
+}
 
 /// The kernel of statements, or why they make none.
 fn made(statements: &str) -> Result<super::tree::Kernel, Invalid> {
@@ -51,8 +91,13 @@ fn kernels_are_valid() {
         "m = (m16)(m & ~lt_f32(v, v)); m |= alive(&st, 3); if (unlikely((budget -= 3) < 0)) { budget = tick(ctx, &st, 1, 0); }",
         "s = ((f32 (*)(f32))0x1000ull)(s); v = each1_f32(m, (f32 (*)(f32))0x1000ull, v);",
         "*(f32*)(B_p0 + n) = s; st.now = 1; const u64 x = SLL((u64)n, (u32)3);",
+        "w[1] = (n + 1) * 2 - (n - (1 - n)) % 3 << 1; w[2] = -(-n) + ~-n; w[3] = n > 2 == (m & 3) != 0 && (n || !n);",
+        "w[1] = n ? n ? 1 : 2 : 3; w[2] = (n ? 1 : 2) + (w[0] = 3); if (n) { if (m) s = 1; } else s = 2;",
+        "const i64 far = 0x123456789abll; w[0] = (u32)0xfffffffffull; w[1] = 65535 + 0xffff; s = 1.0f / s;",
+        "u32 masks[3][32]; ((m16*)masks[1])[n / 16 + 2] &= ~m; char bytes[64]; __builtin_memset(bytes, 5, 64);",
     ] {
-        assert_eq!(made(statements).err(), None, "{statements}");
+        let kernel = made(statements).unwrap_or_else(|Invalid(why)| panic!("{statements}: {why}"));
+        assert_eq!(difference(&kernel), None, "{statements}");
     }
 }
 

@@ -89,7 +89,7 @@ fn expanded(text: &str, macros: &Macros, out: &mut String) {
     }
 }
 
-/// Whether a text has functions.
+/// True if a text has functions.
 fn is_of_functions(text: &str) -> bool {
     ["FN ", "COLD ", "static "].iter().any(|start| text.contains(start))
 }

@@ -108,7 +108,8 @@ impl<'k, 'f> Emitter<'k, 'f> {
     pub fn run(b: FunctionBuilder<'f>, kernel: &'k Kernel, known: &'k Known) -> Result<Made> {
         let mut is_set = vec![false; kernel.vars.len()];
         let functions = kernel.functions.iter().flat_map(|function| &function.body);
-        for stmt in functions.chain(&kernel.body) {
+        let macros = kernel.macros.iter().flat_map(|of| &of.body);
+        for stmt in functions.chain(macros).chain(&kernel.body) {
             stmt.for_each_expr(&mut |expr| {
                 if let Expr::Assign(_, to, _) = expr
                     && let Expr::Var(var) = **to
@@ -268,6 +269,12 @@ impl<'k, 'f> Emitter<'k, 'f> {
                 self.jump(exit)?;
             }
             Stmt::Return(value) => self.return_statement(value.as_ref())?,
+            Stmt::Macro(id) => {
+                let kernel = self.kernel;
+                for stmt in kernel.of_macro(*id) {
+                    self.statement(stmt, after)?;
+                }
+            }
         }
         Ok(0)
     }

@@ -1,4 +1,4 @@
-//! Our own compiler of wide code: it makes vectors of 128 bits of the text that a C compiler would get, by the code generator of the tiers
+//! Our own compiler of wide code: it makes vectors of 128 bits of the kernel that a C compiler would get as C, by the code generator of the tiers
 //! below; with AVX-512, pieces that compute 32-bit lanes and nothing else run in registers of 512 bits ([`loops`]). It needs no compiler on the
 //! machine and takes some tens of milliseconds.
 //!
@@ -38,7 +38,6 @@ use crate::back::cpu::isa::{self, Effort};
 use crate::back::cpu::math::reciprocal;
 use crate::back::lane::left::Left;
 use crate::back::lane::tree::Kernel;
-use crate::back::lane::{read, valid};
 
 /// True if this machine has the vectors that the code needs: 128 bits, the lowest lane first in memory.
 pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
@@ -128,17 +127,16 @@ impl Own {
     }
 }
 
-/// Compiles a kernel's text for blocks of a shape; `spans`: true if blocks are one long row of threads.
+/// Compiles a valid kernel for blocks of a shape; `spans`: true if blocks are one long row of threads.
 ///
 /// # Errors
 /// One sentence.
 ///
 /// # Panics
-/// With debug assertions, where the text is no valid kernel, or a valid kernel has something that there is no code for.
-pub fn compile(text: &str, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
-    let kernel = valid::require(read::kernel(text))?;
+/// With debug assertions, where the kernel has something that there is no code for.
+pub fn compile(kernel: &Kernel, block: Dim3, spans: bool) -> std::result::Result<Own, String> {
     // A panic of the code generator must not stop the launch.
-    let made = catch_unwind(AssertUnwindSafe(|| compiled(&kernel, block, spans, has_widest())));
+    let made = catch_unwind(AssertUnwindSafe(|| compiled(kernel, block, spans, has_widest())));
     made.map_or_else(
         |_| Err("our own compiler failed".to_owned()),
         |made| {

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::back::lane::table::{Kind, NumberOp, Op, Operand};
+use crate::back::lane::tests::read;
+use crate::back::lane::valid;
 
 type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
 
@@ -13,7 +15,9 @@ fn run(statements: &str, args: [u64; 2]) -> [u64; 16] {
         "static const u32 T0[4] = {{7,8,9,10}};\n#define TWICE(x) ((x) + (x))\nu32 kernel(char* ctx, const u64* args) {{\nState st = {{0}};\n\
          const u64 a = args[0], b = args[1];\nu64* out = (u64*)ctx;\n{statements}\nreturn 0;\n}}"
     );
-    let own = compile(&text, Dim3 { x: 32, y: 2, z: 1 }, false).unwrap_or_else(|why| panic!("{why}:\n{statements}"));
+    let own = (valid::require(read::kernel(&text)))
+        .and_then(|kernel| compile(&kernel, Dim3 { x: 32, y: 2, z: 1 }, false))
+        .unwrap_or_else(|why| panic!("{why}:\n{statements}"));
     // SAFETY: the text's function is of this type.
     let kernel = unsafe { std::mem::transmute::<usize, Kernel>(own.address().expect("there is code")) };
     let mut out = [0xcbcb_cbcb_cbcb_cbcb; 16];

@@ -1,11 +1,14 @@
 //! Vectors of several numbers: their addresses have to be multiples of their sizes.
 
-use super::line::ROWS;
-use super::range::{Bounds, Counter, Counts};
+use super::range::{Bounds, Counter, Counts, End};
 use super::{Form, Place, Printer};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::lane::build::{int, ty, when};
+use crate::back::lane::table::LaneOp;
+use crate::back::lane::tree::{Expr, Stmt};
+use crate::back::lane::types::{Kind, Ty};
 use crate::ir::Value;
 use crate::source::Span;
 
@@ -22,21 +25,21 @@ impl Printer<'_> {
         if form == Form::Lanes || form.slope().is_some_and(|step| step % align != 0) {
             return Ok(None);
         }
-        let base = format!("B_{}", Self::root_name(root)?);
+        let base = self.base(root)?.cast(ty::U64);
         let mut all = Bounds::of(counter);
         for u in 0..self.times(form) {
             let Some(line) = self.line_of(ptr, u, counter, 0) else { return Ok(None) };
-            if line.slope.is_none_or(|slope| slope % align != 0) {
+            if line.b.known().is_none_or(|slope| slope % align != 0) {
                 return Ok(None);
             }
-            let ends = ["first", "last"].map(|end| self.at_end(end, counter, u));
+            let ends = [End::First, End::Last].map(|end| self.at_end(end, counter, u));
             let place = line.at(&ends[0]);
-            let place = if matches!(counter.counts, Counts::Local(_)) { self.at_chunk(place, u) } else { place };
-            // What is a multiple in the first row of threads and in the last need not be one between.
-            if ROWS.iter().any(|row| place.contains(row)) {
+            let place = if matches!(counter.counts, Counts::Local(_)) { self.at_chunk(&place, u) } else { place };
+            // A multiple in the first row of threads and in the last need not be one between.
+            if place.has(&|part| matches!(part, Expr::Var(var) if self.rows.contains(var))) {
                 return Ok(None);
             }
-            all.conditions.push(format!("!(((u64){base} + (u64){place}) & {})", align - 1));
+            all.conditions.push(!((base.clone() + place.cast(ty::U64)) & int(align - 1)));
             all.conditions.extend(self.what_lines_need(&line, &ends, counter));
             all.peak = all.peak.max(line.peak);
         }
@@ -53,35 +56,33 @@ impl Printer<'_> {
         if matches!(root, Root::Slot(_)) {
             return Err(Unsupported("a vector in a local array"));
         }
-        let base = format!("B_{}", Self::root_name(root)?);
+        let base = self.base(root)?;
         let site = self.site(span, SiteKind::Align(align));
-        let low = align - 1;
+        let low = int(i64::from(align - 1));
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
-            // Where each step of a line is a multiple, the first tells for all.
+            // The first tells for all where each step of a line is a multiple.
             let even = self.form(ptr).slope().is_some_and(|step| step % i64::from(align) == 0)
                 && self.rests(ptr, u).is_empty();
+            let at = base.clone().cast(ty::U64) + self.one(ptr, u).cast(ty::U64);
+            let is_odd = (at.clone() & low.clone()).unlikely();
             if self.form(ptr).is_one() {
-                let off = self.one(ptr, u);
-                self.line(format!(
-                    "if (unlikely(((u64){base} + (u64){off}) & {low})) {{ note_one(&st, {site}, t0 + {}, {mask}, (u64){base} + (u64){off}, 0); CLOSE }}",
-                    16 * u
-                ));
+                let note = self.note_one(&site, u, mask, (at, int(0)));
+                self.push(when(is_odd, Stmt::Block(vec![note, self.close()])));
                 continue;
             }
             let offs = self.lanes(ptr, u)?;
             let n = self.fresh();
-            let test = if even {
-                format!("unlikely(((u64){base} + (u64){}) & {low})", self.one(ptr, u))
-            } else {
-                "1".to_owned()
-            };
-            self.line(format!(
-                "if ({test}) {{ const vi64 at{n} = add_i64({offs}, splat_i64((i64){base}));\n\
-                 const m16 bad{n} = {mask} & truth_i64(and_i64(at{n}, splat_i64({low})));\n\
-                 if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, splat_i64(0)); CLOSE }} }}",
-                16 * u
-            ));
+            let test = if even { is_odd } else { int(1) };
+            self.begin();
+            let splat = |one: Expr| LaneOp::SplatI64.on([one]);
+            let at = LaneOp::AddI64.on([offs, splat(base.clone().cast(ty::I64))]);
+            let at = self.constant_as(format!("at{n}"), Ty::Lanes(Kind::I64), at);
+            let is_odd = LaneOp::TruthI64.on([LaneOp::AndI64.on([at.clone(), splat(low.clone())])]);
+            let bad = self.constant_as(format!("bad{n}"), Ty::Mask, mask & is_odd);
+            self.note_lanes(&site, u, bad, (at, splat(int(0))));
+            let then = Stmt::Block(self.k.end());
+            self.add_if(test, then, None);
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! Both sides of an `if` that end by storing to the same place: `if (inside) out[i] = f(i); else out[i] = in[i];`.
 //!
-//! Where a group takes both ways, each side says what its lanes store and one store of all lanes follows: whole lines of memory, which can
+//! A group that takes both ways stores once: each side says what its lanes store and one store of all lanes follows: whole lines of memory, which can
 //! go past the cache, instead of two masked pieces of each. Which lane's store is whose is known where one is out of bounds.
 
 use super::control::Stretch;
-use super::{Mask, Place, Printer, suffix, vtype};
+use super::names::Name;
+use super::{Mask, Place, Printer, types};
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::Result;
-use crate::ir::{BinaryOp, Block, Op, Stmt, Type, Value};
+use crate::back::lane::build::{int, set};
+use crate::back::lane::families;
+use crate::ir::{BinaryOp, Block, Op, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 
 /// Deepest address that is followed.
@@ -18,9 +21,9 @@ pub(super) struct Both {
     ptr: Value,
     values: [Value; 2],
     spans: [Span; 2],
-    /// What of the first side the address is made of, in order.
+    /// Values of the first side that the address is made of, in order.
     first: Vec<Value>,
-    /// The number of the C variables that hold what is stored.
+    /// The number of the variables that hold what is stored.
     name: u32,
 }
 
@@ -51,7 +54,7 @@ impl Printer<'_> {
         Some(Both { ptr: p, values: [a, b], spans: [first_span, second_span], first, name })
     }
 
-    /// Whether two values are the same because they are computed alike.
+    /// True if two values are the same because they are computed alike.
     fn is_same(&self, a: Value, b: Value, depth: u32) -> bool {
         if a == b {
             return true;
@@ -87,7 +90,7 @@ impl Printer<'_> {
         is_pure.then_some(())
     }
 
-    /// What comes ahead of both sides: the address, and names for what they store.
+    /// Statements ahead of both sides: the address, and variables for what they store.
     pub(super) fn before_both(&mut self, both: &Both, place: Place) -> Result<()> {
         for v in &both.first {
             if let Some(op) = self.op_of(*v) {
@@ -97,8 +100,8 @@ impl Printer<'_> {
         }
         let s = self.scalar(both.values[0]);
         for u in 0..self.chunks {
-            let zero = if suffix(s) == "b1" { "0".to_owned() } else { format!("splat_{}(0)", suffix(s)) };
-            self.line(format!("{} y{}_{u} = {zero};", vtype(s), both.name));
+            let zero = if s == Scalar::Bool { int(0) } else { Self::splat(s, int(0)) };
+            self.begin_as(Name::Stored(both.name, u), types::lanes(s), zero);
         }
         Ok(())
     }
@@ -113,51 +116,40 @@ impl Printer<'_> {
     ) -> Result<()> {
         let count = block.stmts.len() - 1;
         self.stretch(Stretch { stmts: &block.stmts[..count], spans: &block.spans[..count] }, place)?;
-        let (value, name) = (both.values[side], both.name);
-        let kind = suffix(self.scalar(value));
+        let value = both.values[side];
+        let select = families::select(types::vector(self.scalar(value)));
         for u in 0..self.chunks {
-            let lanes = self.lanes(value, u)?;
-            self.line(format!("y{name}_{u} = select_{kind}(m{mask}_{u}, {lanes}, y{name}_{u});"));
+            let (lanes, to) = (self.lanes(value, u)?, self.get(Name::Stored(both.name, u)));
+            self.push(set(to.clone(), select.on([self.get(Name::Mask(mask, u)), lanes, to])));
         }
         Ok(())
     }
 
     /// The store of all lanes that follows both sides, of which the lanes are in the masks of that number each.
     pub(super) fn after_both(&mut self, both: &Both, masks: [u32; 2]) -> Result<()> {
-        let (ptr, ty, name) = (both.ptr, self.func.ty(both.values[0]), both.name);
+        let (ptr, ty) = (both.ptr, self.func.ty(both.values[0]));
         let [first, second] = both.spans.map(|span| self.access(ptr, ty, true, span));
-        let (access, sites) = (first?, second?.site);
-        let sites = [access.site.clone(), sites];
+        let (access, second) = (first?, second?.site);
+        let sites = [access.site.clone(), second];
         let proven = self.known.proven.contains(&ptr);
-        let chunks: Vec<_> = (0..self.chunks)
-            .map(|u| {
-                let off = if proven { self.proven_at(ptr, u) } else { self.one(ptr, u) };
-                (off, format!("y{name}_{u}"))
-            })
-            .collect();
-        let mut slow = Vec::new();
+        let (mut chunks, mut slow) = (Vec::new(), Vec::new());
         for u in 0..self.chunks {
-            let mut text = String::new();
+            let off = if proven { self.proven_at(ptr, u) } else { self.one(ptr, u) };
+            let lanes = self.get(Name::Stored(both.name, u));
+            let mut ways = Vec::new();
             for (site, mask) in sites.iter().zip(masks) {
-                text += &self.slow_store(&access, site, ptr, &format!("m{mask}_{u}"), &format!("y{name}_{u}"), u)?;
+                let mask = self.get(Name::Mask(mask, u));
+                ways.push(self.slow_store(&access, site, ptr, mask, lanes.clone(), u)?);
             }
-            slow.push(text);
+            chunks.push((off, lanes));
+            slow.push(ways);
         }
-        let whole = self.form(ptr).is_whole();
-        let window = self.limit(access.root, true, access.s.size(), if whole { self.chunks } else { 1 })?;
-        let parts: Vec<_> = match whole {
-            true => vec![(chunks.as_slice(), slow.join("\n"))],
-            false => chunks.chunks(1).zip(slow).collect(),
-        };
-        for (u, (chunks, slow)) in (0..).zip(parts) {
-            let fast = self.store_full(&access, chunks);
-            let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
-            match proven {
-                true => self.line(format!("{{ {fast}}}")),
-                false => {
-                    self.line(format!("if (likely({rests}(u64){off} < {window})) {{ {fast}}}\nelse {{ {slow} CLOSE }}"))
-                }
-            }
+        if self.form(ptr).is_whole() {
+            let slow = slow.into_iter().flatten().collect();
+            return self.store_chunks(&access, ptr, (chunks, slow), (0, self.chunks));
+        }
+        for (u, (chunk, slow)) in (0..).zip(chunks.into_iter().zip(slow)) {
+            self.store_chunks(&access, ptr, (vec![chunk], slow), (u, 1))?;
         }
         Ok(())
     }

@@ -6,11 +6,17 @@
 
 use std::collections::HashMap;
 
+use super::arith::comparison;
+use super::names::Name;
 use super::range::Unchecked;
-use super::{Form, MAX_EXPRESSION, Mask, Place, Printer, Target, Version, node};
+use super::{Form, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::wide::forms::{FOLLOWED, SMALL, first_exit};
 use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::lane::build::{all, change, choice, forever, int, joined, long, set, ty, ulong, when};
+use crate::back::lane::table::{FaultOp, NumberOp};
+use crate::back::lane::tree::{self as lane, Binary, Expr, Stmt as Code};
+use crate::back::lane::types::Ty;
 use crate::ir::{BinaryOp, Block, CompareOp, Label, Op, Scalar, Scope, Stmt, UnaryOp, Value};
 use crate::source::Span;
 
@@ -59,13 +65,14 @@ pub(super) fn turned(op: CompareOp) -> Option<CompareOp> {
     }
 }
 
-/// Whether a test is a name or its opposite.
-fn is_name(test: &str) -> bool {
-    let name = test.trim_start_matches('!');
-    name.len() > 1 && name.starts_with('v') && name[1..].bytes().all(|c| c.is_ascii_digit())
+/// A test that all lanes pass or none does.
+struct Test {
+    test: Expr,
+    /// True if it is a value that the group shares.
+    is_shared: bool,
 }
 
-/// Whether a statement may take control to a place outside of itself.
+/// True if a statement may take control to a place outside of itself.
 fn escapes(stmt: &Stmt, inside: &mut Vec<Label>) -> bool {
     match stmt {
         Stmt::Return(_) => true,
@@ -101,25 +108,37 @@ impl Printer<'_> {
             let may_be_done = self.begin_unless_walked(stmt);
             self.stmt(stmt, span, Place { last: place.last && i + 1 == stretch.stmts.len(), ..place })?;
             if may_be_done {
-                self.line("}");
+                self.end_unless_walked();
             }
             if stmt.is_terminator() {
                 break;
             }
             if let (Mask::Some(m), true) = (place.mask, leaves(stmt)) {
-                // Where nobody is left nothing may happen: what all lanes share is set without a look at the mask.
-                let over = *over.get_or_insert_with(|| self.fresh());
-                let any = self.any(m);
-                self.line(format!("if (!{any}) goto over{over};"));
+                // Nothing may happen where nobody is left: what all lanes share is set without a look at the mask.
+                let over = match over {
+                    Some(over) => over,
+                    None => {
+                        let id = self.fresh();
+                        *over.insert(self.label("over", id))
+                    }
+                };
+                self.push(when(!self.any(m), Code::Goto(over)));
             }
         }
         if let Some(over) = over {
-            self.line(format!("over{over}:;"));
+            self.here(over);
         }
         Ok(())
     }
 
-    /// Whether after a statement some of a full group may be gone for the rest of the stretch.
+    /// The statements of a block, in brackets.
+    fn block(&mut self, stretch: Stretch<'_>, place: Place) -> Result<Code> {
+        self.begin();
+        self.stretch(stretch, place)?;
+        Ok(Code::Block(self.k.end()))
+    }
+
+    /// True if after a statement some of a full group may be gone for the rest of the stretch.
     fn splits_group(&self, stmt: &Stmt, version: Version) -> bool {
         match stmt {
             Stmt::If { cond, .. } if self.ahead(*cond, version) != Form::Group => leaves(stmt),
@@ -130,7 +149,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether only some lanes may leave a statement for a place outside of it.
+    /// True if only some lanes may leave a statement for a place outside of it.
     fn leaves_apart(&self, stmt: &Stmt, version: Version, apart: bool, inside: &mut Vec<Label>) -> bool {
         match stmt {
             Stmt::Return(_) => apart,
@@ -163,101 +182,102 @@ impl Printer<'_> {
             && !then.stmts.iter().chain(&els.stmts).any(|s| self.leaves_apart(s, place.version, false, &mut Vec::new()))
         {
             // All together, one way or the other; else with masks.
-            let label = self.fresh();
+            let id = self.fresh();
+            let done = self.label("done", id);
             for (wanted, block) in [(true, then), (false, els)] {
                 let test = self.all(*cond, wanted)?;
-                self.line(format!("if ({test}) {{"));
+                self.begin();
                 self.stretch(Stretch::of(block), place)?;
                 if !block.stmts.last().is_some_and(Stmt::is_terminator) {
                     self.stretch(stretch.from(1), place)?;
                 }
-                self.line(format!("goto done{label};\n}}"));
+                self.push(Code::Goto(done));
+                let then = Code::Block(self.k.end());
+                self.add_if(test, then, None);
             }
-            end = Some(label);
+            end = Some(done);
         }
-        self.line("{");
+        self.begin();
         let all: Vec<&Stmt> = stretch.stmts.iter().collect();
-        self.part(&all);
+        self.part(&all)?;
         let mask = self.everyone();
-        // Who leaves for another part of the walk takes along what is now in its locals; who returns has no more use for them.
+        // A thread that leaves for another part of the walk takes along its locals; one that returns has no more use for them.
         let apart = place.apart || self.walk.has_masks;
         self.stretch(stretch, Place { mask: Mask::Some(mask), apart, version: Version::Apart, last: false })?;
-        self.line("}");
+        self.end_block();
         if let Some(end) = end {
-            self.line(format!("done{end}:;"));
+            self.here(end);
         }
         self.check_length()
     }
 
-    /// A new mask of all lanes.
-    fn everyone(&mut self) -> u32 {
+    /// A new mask that begins as this for each chunk.
+    pub(super) fn new_masks(&mut self, value: impl Fn(&Self, u32) -> Expr) -> u32 {
         let n = self.fresh();
         for u in 0..self.chunks {
-            self.line(format!("m16 m{n}_{u} = 0xffff;"));
+            let value = value(self, u);
+            self.begin_as(Name::Mask(n, u), Ty::Mask, value);
         }
         n
+    }
+
+    /// A new mask of all lanes.
+    fn everyone(&mut self) -> u32 {
+        self.new_masks(|_, _| int(0xffff))
     }
 
     /// A new mask, a copy of another.
     fn copy_of(&mut self, place: Place) -> u32 {
-        let n = self.fresh();
-        for u in 0..self.chunks {
-            let mask = self.mask(place, u);
-            self.line(format!("m16 m{n}_{u} = {mask};"));
-        }
-        n
+        self.new_masks(|printer, u| printer.mask(place, u))
     }
 
     fn nobody(&mut self) -> u32 {
-        let n = self.fresh();
-        for u in 0..self.chunks {
-            self.line(format!("m16 m{n}_{u} = 0;"));
-        }
-        n
+        self.new_masks(|_, _| int(0))
     }
 
     fn is_coherent(&self, cond: Value) -> bool {
         self.forms_of(cond).is_coherent(cond)
     }
 
-    /// Whether a condition is `wanted` for all lanes of a full group.
-    fn all(&mut self, cond: Value, wanted: bool) -> Result<String> {
-        if let Some(test) = self.all_by_ends(cond, wanted) {
+    /// True if a condition is `wanted` for all lanes of a full group.
+    fn all(&mut self, cond: Value, wanted: bool) -> Result<Expr> {
+        if let Some(Test { test, .. }) = self.all_by_ends(cond, wanted) {
             return Ok(test);
         }
-        let parts: Vec<String> = (0..self.chunks).map(|u| self.lanes(cond, u)).collect::<Result<_>>()?;
+        let parts: Vec<Expr> = (0..self.chunks).map(|u| self.lanes(cond, u)).collect::<Result<_>>()?;
+        let joined = |op| joined(op, parts).unwrap_or(int(0));
         Ok(match (self.form(cond), wanted) {
             (Form::Group, true) => self.one(cond, 0),
-            (Form::Group, false) => format!("!{}", self.one(cond, 0)),
-            (_, true) => format!("(m16)({}) == 0xffff", parts.join(" & ")),
-            (_, false) => format!("!({})", parts.join(" | ")),
+            (Form::Group, false) => !self.one(cond, 0),
+            (_, true) => joined(Binary::And).cast(Ty::Mask).equals(int(0xffff)),
+            (_, false) => !joined(Binary::Or),
         })
     }
 
     /// As [`Printer::all`], by the ends of the lines that are compared: a test that may fail where the lanes agree, and never holds where
     /// they do not.
-    fn all_by_ends(&self, cond: Value, wanted: bool) -> Option<String> {
-        let sign = if wanted { "" } else { "!" };
+    fn all_by_ends(&self, cond: Value, wanted: bool) -> Option<Test> {
         let op = self.op_of(cond)?;
+        let signed = |one: Expr| if wanted { one } else { !one };
         let both = |is_and: bool| {
             let mut parts = Vec::new();
             self.parts(cond, op, wanted, &mut parts)?;
-            // What the group shares mostly does not change from group to group: one test that is made once.
-            let (shared, others): (Vec<String>, Vec<String>) = parts.into_iter().partition(|part| is_name(part));
-            let (one, all) = if is_and { (" & ", " && ") } else { (" | ", " || ") };
-            let shared = (!shared.is_empty()).then(|| format!("({})", shared.join(one)));
-            let text = format!("({})", shared.into_iter().chain(others).collect::<Vec<_>>().join(all));
-            (text.len() <= MAX_EXPRESSION).then_some(text)
+            // Values that the group shares mostly do not change from group to group: one test that is made once.
+            let (shared, others): (Vec<Test>, Vec<Test>) = parts.into_iter().partition(|part| part.is_shared);
+            let (one, all) = if is_and { (Binary::And, Binary::Both) } else { (Binary::Or, Binary::Either) };
+            let tests = |parts: Vec<Test>| parts.into_iter().map(|part| part.test);
+            let test = joined(all, joined(one, tests(shared)).into_iter().chain(tests(others)))?;
+            (!self.is_long(&test)).then_some(Test { test, is_shared: false })
         };
         // A condition that another region kept may be made of what this one does not know.
         if !self.form(cond).is_one() && !op.operands().iter().all(|v| self.defined.contains(v)) {
             return None;
         }
         match (self.form(cond), op) {
-            (Form::Group, _) => Some(format!("{sign}{}", self.one(cond, 0))),
+            (Form::Group, _) => Some(Test { test: signed(self.one(cond, 0)), is_shared: true }),
             (Form::Chunk, _) => {
-                let parts: Vec<String> = (0..self.chunks).map(|u| format!("{sign}{}", self.one(cond, u))).collect();
-                Some(format!("({})", parts.join(" && ")))
+                let test = all((0..self.chunks).map(|u| signed(self.one(cond, u))));
+                Some(Test { test, is_shared: false })
             }
             (_, Op::Compare(op, a, b)) => self.all_compared(*op, (*a, *b), wanted),
             (_, Op::Binary(BinaryOp::And, ..)) => both(wanted),
@@ -268,7 +288,7 @@ impl Printer<'_> {
     }
 
     /// The tests of what a chain of `&` or of `|` joins.
-    fn parts(&self, cond: Value, chain: &Op, wanted: bool, found: &mut Vec<String>) -> Option<()> {
+    fn parts(&self, cond: Value, chain: &Op, wanted: bool, found: &mut Vec<Test>) -> Option<()> {
         match (chain, self.op_of(cond)) {
             (Op::Binary(joins, ..), Some(Op::Binary(op, a, b)))
                 if joins == op && !self.form(cond).is_one() && [a, b].iter().all(|v| self.defined.contains(v)) =>
@@ -283,8 +303,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Of a line compared with one number.
-    fn all_compared(&self, op: CompareOp, (a, b): (Value, Value), wanted: bool) -> Option<String> {
+    /// The test of a line compared with one number.
+    fn all_compared(&self, op: CompareOp, (a, b): (Value, Value), wanted: bool) -> Option<Test> {
         let (op, line, one) = match (self.form(a), self.form(b)) {
             (form, one) if form.slope().is_some() && one.is_one() => (op, a, b),
             (one, form) if one.is_one() && form.slope().is_some() => (turned(op)?, b, a),
@@ -298,12 +318,10 @@ impl Printer<'_> {
             (CompareOp::Ge, false) => CompareOp::Lt,
             _ => return None,
         };
-        // Of a line the end that the number has to be past.
-        let (of_last, sign) = match op {
-            CompareOp::Lt => (true, "<"),
-            CompareOp::Le => (true, "<="),
-            CompareOp::Gt => (false, ">"),
-            CompareOp::Ge => (false, ">="),
+        // The end of the line that the number has to be past.
+        let of_last = match op {
+            CompareOp::Lt | CompareOp::Le => true,
+            CompareOp::Gt | CompareOp::Ge => false,
             CompareOp::Eq | CompareOp::Ne => return None,
         };
         let s = self.func.ty(line).scalar()?;
@@ -311,29 +329,28 @@ impl Printer<'_> {
         let step = self.form(line).slope()?;
         let reach = if is_whole { self.reach(Form::Row(step)) } else { self.reach(Form::Line(step)) };
         let (number, most, least) = match s {
-            Scalar::I32 => ("i64", "0x7fffffffll", "-0x80000000ll"),
-            Scalar::U32 => ("i64", "0xffffffffll", "0"),
-            Scalar::I64 => ("wide", "0x7fffffffffffffffll", "(-0x7fffffffffffffffll - 1)"),
-            Scalar::U64 => ("wide", "0xffffffffffffffffull", "0"),
+            Scalar::I32 => (ty::I64, long(0x7fff_ffff), long(-0x8000_0000)),
+            Scalar::U32 => (ty::I64, long(0xffff_ffff), int(0)),
+            Scalar::I64 => (ty::WIDE, long(i64::MAX), long(-i64::MAX) - int(1)),
+            Scalar::U64 => (ty::WIDE, ulong(u64::MAX), int(0)),
             _ => return None,
         };
         // A line that wraps around has its ends in the middle. A test of the end that would wrap sees it by itself.
         let grows = step > 0;
         let sees = of_last == grows || self.forms_of(line).magnitude(line, FOLLOWED) < SMALL;
-        let parts: Vec<String> = (0..if is_whole { 1 } else { self.chunks })
-            .map(|u| {
-                let (x, y, rests) = (self.one(line, u), self.one(one, u), self.rests(line, u));
-                let far = format!("({number}){x} + {reach}");
-                let end = if of_last == grows { far.clone() } else { format!("({number}){x}") };
-                let stays = match (sees, grows) {
-                    (true, _) => String::new(),
-                    (false, true) => format!("{far} <= {most} && "),
-                    (false, false) => format!("{far} >= {least} && "),
-                };
-                format!("{rests}{stays}{end} {sign} ({number}){y}")
-            })
-            .collect();
-        Some(format!("({})", parts.join(" && ")))
+        let parts = (0..if is_whole { 1 } else { self.chunks }).flat_map(|u| {
+            let (x, y) = (self.one(line, u).cast(number.clone()), self.one(one, u).cast(number.clone()));
+            let far = x.clone() + int(reach);
+            let end = if of_last == grows { far.clone() } else { x };
+            let stays = match (sees, grows) {
+                (true, _) => None,
+                (false, true) => Some(far.le(most.clone())),
+                (false, false) => Some(far.ge(least.clone())),
+            };
+            let test = end.with(comparison(op), y);
+            self.rests(line, u).into_iter().chain(stays).chain([test]).collect::<Vec<_>>()
+        });
+        Some(Test { test: all(parts), is_shared: false })
     }
 
     fn stmt(&mut self, stmt: &Stmt, span: Span, place: Place) -> Result<()> {
@@ -359,23 +376,16 @@ impl Printer<'_> {
                     }
                     self.leave(node::EXITED, None, place);
                 }
-                match place.mask {
-                    Mask::Full => {
-                        let end = self.end;
-                        self.line(format!("goto end{end};"));
-                    }
-                    Mask::Some(m) => self.clear(m),
-                }
+                self.end_of_group(place);
                 Ok(())
             }
             Stmt::Assert { cond, message } => {
                 let site = self.site(span, SiteKind::Assert(message.clone()));
                 for u in 0..self.chunks {
-                    let (mask, holds) = (self.mask(place, u), self.lanes(*cond, u)?);
-                    self.line(format!(
-                        "if (unlikely((m16)({mask} & ~{holds}))) {{ note_one(&st, {site}, t0 + {}, {mask} & ~{holds}, 0, 0); CLOSE }}",
-                        16 * u
-                    ));
+                    let failed = self.mask(place, u) & self.lanes(*cond, u)?.inverted();
+                    let note = self.note_one(&site, u, failed.clone(), (int(0), int(0)));
+                    let then = Code::Block(vec![note, self.close()]);
+                    self.push(when(failed.cast(Ty::Mask).unlikely(), then));
                 }
                 Ok(())
             }
@@ -386,13 +396,14 @@ impl Printer<'_> {
                 };
                 let site = self.site(span, kind);
                 for u in 0..self.chunks {
-                    let mask = self.mask(place, u);
-                    self.line(format!("note_one(&st, {site}, t0 + {}, {mask}, 0, 0); CLOSE", 16 * u));
+                    let note = self.note_one(&site, u, self.mask(place, u), (int(0), int(0)));
+                    self.push(note);
+                    self.push(self.close());
                 }
                 Ok(())
             }
             Stmt::Fence => {
-                self.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
+                self.push(NumberOp::Fence.on([]).stmt());
                 Ok(())
             }
             Stmt::Barrier(Scope::Block | Scope::Warp) => Err(Unsupported("a barrier inside a region")),
@@ -404,9 +415,15 @@ impl Printer<'_> {
         }
     }
 
-    fn clear(&mut self, mask: u32) {
-        for u in 0..self.chunks {
-            self.line(format!("m{mask}_{u} = 0;"));
+    /// Threads that are here are done with the region.
+    fn end_of_group(&mut self, place: Place) {
+        match place.mask {
+            Mask::Full => self.push(Code::Goto(self.end)),
+            Mask::Some(mask) => {
+                for u in 0..self.chunks {
+                    self.push(set(self.get(Name::Mask(mask, u)), int(0)));
+                }
+            }
         }
     }
 
@@ -415,43 +432,41 @@ impl Printer<'_> {
     }
 
     fn jump(&mut self, label: Label, goes_on: bool, span: Span, place: Place) -> Result<()> {
-        let Target { id, masks, is_node, .. } = self.target(label)?;
+        let Target { step, exit, masks, is_node, .. } = self.target(label)?;
         if is_node {
             let Some((left, again)) = masks else { return Err(Unsupported("a jump out of a region")) };
             self.leave(if goes_on { again } else { left }, Some(span), place);
-            match place.mask {
-                Mask::Full => {
-                    let end = self.end;
-                    self.line(format!("goto end{end};"));
-                }
-                Mask::Some(m) => self.clear(m),
-            }
+            self.end_of_group(place);
             return Ok(());
         }
         match (place.mask, masks) {
             (Mask::Full, None) => {
-                self.line(format!("goto {}{id};", if goes_on { "step" } else { "exit" }));
+                self.push(Code::Goto(if goes_on { step } else { exit }));
                 Ok(())
             }
             (Mask::Some(m), Some((left, again))) => {
-                let to = if goes_on { again } else { left };
-                for u in 0..self.chunks {
-                    self.line(format!("m{to}_{u} |= m{m}_{u}; m{m}_{u} = 0;"));
-                }
+                self.move_masks(m, if goes_on { again } else { left });
                 Ok(())
             }
             _ => Err(Unsupported("a jump of some lanes out of a construct of all")),
         }
     }
 
+    /// The lanes of a mask become some of another.
+    fn move_masks(&mut self, from: u32, to: u32) {
+        for u in 0..self.chunks {
+            let from = self.get(Name::Mask(from, u));
+            self.push(change(self.get(Name::Mask(to, u)), Binary::Or, from.clone()));
+            self.push(set(from, int(0)));
+        }
+    }
+
     fn branch(&mut self, cond: Value, then: &Block, els: &Block, place: Place) -> Result<()> {
         if self.form(cond) == Form::Group {
             let test = self.one(cond, 0);
-            self.line(format!("if ({test}) {{"));
-            self.stretch(Stretch::of(then), place)?;
-            self.line("} else {");
-            self.stretch(Stretch::of(els), place)?;
-            self.line("}");
+            let then = self.block(Stretch::of(then), place)?;
+            let els = self.block(Stretch::of(els), place)?;
+            self.add_if(test, then, Some(els));
             return Ok(());
         }
         if let (Mask::Full, Some(side)) = (place.mask, self.known.taken.get(&cond)) {
@@ -463,32 +478,38 @@ impl Printer<'_> {
             Mask::Full => {
                 let is_coherent = self.is_coherent(cond);
                 let halves = std::mem::take(&mut self.halves);
+                let mut ways = Vec::new();
                 if is_coherent {
                     for (wanted, block) in [(true, then), (false, els)] {
                         let test = self.all(cond, wanted)?;
-                        self.line(format!("if ({test}) {{"));
-                        match !wanted && halves {
-                            true => self.line("break;"),
-                            false => self.stretch(Stretch::of(block), place)?,
-                        }
-                        self.line("} else");
+                        let way = match !wanted && halves {
+                            true => Code::Block(vec![Code::Break]),
+                            false => self.block(Stretch::of(block), place)?,
+                        };
+                        ways.push((test, way));
                     }
                 }
-                self.line("{");
+                self.begin();
                 self.sides(cond, (then, els), place)?;
-                self.line("}");
+                let apart = Code::Block(self.k.end());
+                let all = ways.into_iter().rev().fold(apart, |els, (test, then)| choice(test, then, els));
+                self.add(all);
                 Ok(())
             }
             Mask::Some(m) => {
-                self.line("{");
+                self.begin();
                 let (yes, no) = self.sides(cond, (then, els), place)?;
                 if then.stmts.iter().chain(&els.stmts).any(leaves) {
                     for u in 0..self.chunks {
-                        let other = no.map_or_else(|| format!("(m{m}_{u} & ~c{yes}_{u})"), |n| format!("m{n}_{u}"));
-                        self.line(format!("m{m}_{u} = m{yes}_{u} | {other};"));
+                        let whole = self.get(Name::Mask(m, u));
+                        let other = match no {
+                            Some(no) => self.get(Name::Mask(no, u)),
+                            None => whole.clone() & self.get(Name::Holds(yes, u)).inverted(),
+                        };
+                        self.push(set(whole, self.get(Name::Mask(yes, u)) | other));
                     }
                 }
-                self.line("}");
+                self.end_block();
                 Ok(())
             }
         }
@@ -499,15 +520,15 @@ impl Printer<'_> {
         let yes = self.fresh();
         for u in 0..self.chunks {
             let (mask, holds) = (self.mask(place, u), self.lanes(cond, u)?);
-            self.line(format!("const m16 c{yes}_{u} = {holds}; m16 m{yes}_{u} = {mask} & c{yes}_{u};"));
+            self.define(Name::Holds(yes, u), Ty::Mask, holds);
+            self.begin_as(Name::Mask(yes, u), Ty::Mask, mask & self.get(Name::Holds(yes, u)));
         }
-        let no = if els.stmts.is_empty() { None } else { Some(self.fresh()) };
-        if let Some(no) = no {
-            for u in 0..self.chunks {
-                let mask = self.mask(place, u);
-                self.line(format!("m16 m{no}_{u} = {mask} & ~c{yes}_{u};"));
+        let no = match els.stmts.is_empty() {
+            true => None,
+            false => {
+                Some(self.new_masks(|printer, u| printer.mask(place, u) & printer.get(Name::Holds(yes, u)).inverted()))
             }
-        }
+        };
         let both = self.both(then, els, place);
         if let Some(both) = &both {
             self.before_both(both, place)?;
@@ -515,13 +536,14 @@ impl Printer<'_> {
         for (side, (mask, block)) in [(Some(yes), then), (no, els)].into_iter().enumerate() {
             let Some(mask) = mask else { continue };
             let any = self.any(mask);
-            self.line(format!("if ({any}) {{"));
+            self.begin();
             let inner = Place { mask: Mask::Some(mask), apart: true, last: false, ..place };
             match &both {
                 Some(both) => self.side_of(both, side, block, (mask, inner))?,
                 None => self.stretch(Stretch::of(block), inner)?,
             }
-            self.line("}");
+            let taken = Code::Block(self.k.end());
+            self.add_if(any, taken, None);
         }
         if let (Some(both), Some(no)) = (&both, no) {
             self.after_both(both, [yes, no])?;
@@ -529,46 +551,75 @@ impl Printer<'_> {
         Ok((yes, no))
     }
 
-    fn scope(&mut self, label: Label, body: &Block, place: Place) -> Result<()> {
+    /// A construct that is not around regions, which the whole group leaves together or lanes of masks do.
+    fn construct(&mut self, label: Label, masks: Option<(u32, u32)>) -> Target {
         let id = self.fresh();
+        let (step, exit) = (self.label("step", id), self.label("exit", id));
+        Target { label, step, exit, masks, is_node: false }
+    }
+
+    fn scope(&mut self, label: Label, body: &Block, place: Place) -> Result<()> {
         let plain = place.mask == Mask::Full && !self.forms[place.version as usize].divergent[label.index()];
+        self.begin();
         if plain {
-            self.line("{");
-            self.targets.push(Target { label, id, masks: None, is_node: false });
+            let target = self.construct(label, None);
+            self.targets.push(target);
             self.stretch(Stretch::of(body), Place { last: false, ..place })?;
             self.targets.pop();
-            self.line(format!("}}\nexit{id}:;"));
+            self.end_block();
+            self.here(target.exit);
             return Ok(());
         }
-        self.line("{");
         let (inner, left) = (self.copy_of(place), self.nobody());
-        self.targets.push(Target { label, id, masks: Some((left, left)), is_node: false });
+        let target = self.construct(label, Some((left, left)));
+        self.targets.push(target);
         self.stretch(Stretch::of(body), Place { mask: Mask::Some(inner), apart: true, last: false, ..place })?;
         self.targets.pop();
         if let Mask::Some(m) = place.mask {
             for u in 0..self.chunks {
-                self.line(format!("m{m}_{u} = m{inner}_{u} | m{left}_{u};"));
+                let (inner, left) = (self.get(Name::Mask(inner, u)), self.get(Name::Mask(left, u)));
+                self.push(set(self.get(Name::Mask(m, u)), inner | left));
             }
         }
-        self.line("}");
+        self.end_block();
         Ok(())
     }
 
-    /// What a round of a loop takes off the budget, and the poll when that is used up.
+    /// The cost of a round of a loop, which comes off the budget, and the poll when that is used up.
     pub(super) fn poll(&mut self, label: Label, span: Span, place: Option<Place>) {
         let work = self.info.loops.get(label.index()).copied().unwrap_or(1).min(1 << 24) * u64::from(self.chunks) * 2;
         let site = self.site(span, SiteKind::Poll { waits: false });
-        let first = if place.is_some() { "t0" } else { "0" };
+        let first = if place.is_some() { self.get(Name::Thread) } else { int(0) };
+        let budget = self.get(Name::Budget);
+        let tick = FaultOp::Tick.on([self.context(), self.state(), site, first]);
+        let stopped = budget.clone().assigned(tick).lt(int(0));
+        let mut refill = vec![when(stopped, Code::Return(Some(int(1))))];
         // Lanes at or past one that faulted are out of the loop: what they loaded may keep them in it for ever.
-        let mut drop = String::new();
         if let Some(Place { mask: Mask::Some(m), .. }) = place {
             for u in 0..self.chunks {
-                drop.push_str(&format!(" m{m}_{u} &= alive(&st, t0 + {});", 16 * u));
+                let alive = FaultOp::Alive.on([self.state(), self.first_of(u)]);
+                refill.push(change(self.get(Name::Mask(m, u)), Binary::And, alive));
             }
         }
-        self.line(format!(
-            "if (unlikely((budget -= {work}) < 0)) {{ if ((budget = tick(ctx, &st, {site}, {first})) < 0) return 1;{drop} }}"
-        ));
+        let used_up = budget.changed(Binary::Sub, int(work as i64)).lt(int(0));
+        self.push(when(used_up.unlikely(), Code::Block(refill)));
+    }
+
+    /// A body and a step of a loop of all of a group, with a poll; then where `break` goes.
+    fn rounds(&mut self, target: Target, (body, step): (&Block, &Block), span: Span, place: Place) -> Result<()> {
+        self.begin();
+        self.targets.push(target);
+        let body = self.block(Stretch::of(body), place)?;
+        self.add(body);
+        self.here(target.step);
+        let step = self.block(Stretch::of(step), place)?;
+        self.add(step);
+        self.targets.pop();
+        self.poll(target.label, span, Some(place));
+        let round = self.k.end();
+        self.add(forever(round));
+        self.here(target.exit);
+        self.check_length()
     }
 
     fn repeat(&mut self, stmt: &Stmt, span: Span, place: Place) -> Result<()> {
@@ -581,52 +632,45 @@ impl Printer<'_> {
         let place = Place { last: false, ..place };
         if place.mask == Mask::Full && !divergent {
             return self.unchecked_or_not(stmt, place, (true, keeps_early), |printer| {
-                let id = printer.fresh();
-                printer.line("for (;;) {\n{");
-                printer.targets.push(Target { label, id, masks: None, is_node: false });
-                printer.stretch(Stretch::of(body), place)?;
-                printer.line(format!("}}\nstep{id}:; {{"));
-                printer.stretch(Stretch::of(step), place)?;
-                printer.line("}");
-                printer.targets.pop();
-                printer.poll(label, span, Some(place));
-                printer.line(format!("}}\nexit{id}:;"));
-                printer.check_length()
+                let target = printer.construct(label, None);
+                printer.rounds(target, (body, step), span, place)
             });
         }
+        let past = self.label("past", id);
         if place.mask == Mask::Full && together {
-            // Where not even the first round is everybody's, or something is out of bounds, the masked rounds below do it all.
-            self.unchecked_or_not(stmt, place, (false, false), |printer| printer.full_rounds(stmt, id, span, place))?;
+            // The masked rounds below do it all where not even the first round is everybody's, or something is out of bounds.
+            self.unchecked_or_not(stmt, place, (false, false), |printer| printer.full_rounds(stmt, past, span, place))?;
         }
         // Lanes that went round together still count together in the rounds that only some do: what left does not look again at what a
         // round sets for all.
-        self.line("{");
+        self.begin();
         let version = place.version;
         let (inner, left, again) = (self.copy_of(place), self.nobody(), self.nobody());
-        self.line("for (;;) {\n{");
-        self.targets.push(Target { label, id, masks: Some((left, again)), is_node: false });
+        let target = self.construct(label, Some((left, again)));
+        self.begin();
+        self.targets.push(target);
         let inside = Place { mask: Mask::Some(inner), apart: true, version, last: false };
-        self.stretch(Stretch::of(body), inside)?;
-        self.line("}");
-        for u in 0..self.chunks {
-            self.line(format!("m{inner}_{u} |= m{again}_{u}; m{again}_{u} = 0;"));
-        }
-        let any = self.any(inner);
-        self.line(format!("if (!{any}) break;\n{{"));
-        self.stretch(Stretch::of(step), inside)?;
-        self.line("}");
+        let body = self.block(Stretch::of(body), inside)?;
+        self.add(body);
+        self.move_masks(again, inner);
+        let ends = when(!self.any(inner), Code::Break);
+        self.push(ends.clone());
+        let last = self.block(Stretch::of(step), inside)?;
+        self.add(last);
         self.targets.pop();
         if step.stmts.iter().any(leaves) {
-            self.line(format!("if (!{any}) break;"));
+            self.push(ends);
         }
         self.poll(label, span, Some(inside));
-        self.line("}");
+        let round = self.k.end();
+        self.add(forever(round));
         if let Mask::Some(m) = place.mask {
             for u in 0..self.chunks {
-                self.line(format!("m{m}_{u} = m{left}_{u};"));
+                self.push(set(self.get(Name::Mask(m, u)), self.get(Name::Mask(left, u))));
             }
         }
-        self.line(format!("}}\npast{id}:;"));
+        self.end_block();
+        self.here(past);
         self.check_length()
     }
 
@@ -639,48 +683,60 @@ impl Printer<'_> {
         (twice, keeps_early): (bool, bool),
         print: impl Fn(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        self.line("{");
+        self.begin();
+        let mut fast = None;
         if let Some(Unchecked { test, known }) = self.unchecked(stmt, place.version)? {
-            self.line(format!("if (likely({test})) {{"));
             let (before, all) = (self.known.clone(), known.safe);
             self.known.extend(known);
+            self.begin();
             print(self)?;
             self.known = before;
             if keeps_early {
                 self.keep_early();
             }
+            let then = Code::Block(self.k.end());
             if all && !twice {
-                self.line("}\n}");
+                self.add_if(test.likely(), then, None);
+                self.end_block();
                 return Ok(());
             }
-            self.line("} else");
+            fast = Some((test, then));
         }
-        self.line("{");
+        self.begin();
         print(self)?;
-        self.line("}\n}");
+        let slow = Code::Block(self.k.end());
+        match fast {
+            Some((test, then)) => self.add_if(test.likely(), then, Some(slow)),
+            None => self.add(slow),
+        }
+        self.end_block();
         Ok(())
     }
 
     /// Rounds that all lanes do, of a loop that they leave by its first `if`; what is left of it follows with masks.
     /// When all leave together, on to `past`.
-    fn full_rounds(&mut self, stmt: &Stmt, past: u32, span: Span, place: Place) -> Result<()> {
+    fn full_rounds(&mut self, stmt: &Stmt, past: lane::Label, span: Span, place: Place) -> Result<()> {
         let (Stmt::Loop { label, body, step }, Some((at, cond, stays))) = (stmt, first_exit(stmt)) else {
             return Ok(());
         };
-        let id = self.fresh();
-        self.line("for (;;) {\n{");
-        self.targets.push(Target { label: *label, id, masks: None, is_node: false });
+        let target = self.construct(*label, None);
+        self.begin();
+        self.targets.push(target);
+        self.begin();
         self.stretch(Stretch { stmts: &body.stmts[..at], spans: &body.spans[..at] }, place)?;
         let test = self.all(cond, stays)?;
         let nobody = self.all(cond, !stays)?;
-        self.line(format!("if (!({test})) {{ if ({nobody}) goto past{past}; break; }}"));
+        let leave = Code::Block(vec![when(nobody, Code::Goto(past)), Code::Break]);
+        self.push(when(!test, leave));
         self.stretch(Stretch::of(body).from(at + 1), place)?;
-        self.line(format!("}}\nstep{id}:; {{"));
-        self.stretch(Stretch::of(step), place)?;
-        self.line("}");
+        self.end_block();
+        self.here(target.step);
+        let step = self.block(Stretch::of(step), place)?;
+        self.add(step);
         self.targets.pop();
         self.poll(*label, span, Some(place));
-        self.line("}");
+        let round = self.k.end();
+        self.add(forever(round));
         Ok(())
     }
 }

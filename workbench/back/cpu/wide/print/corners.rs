@@ -8,13 +8,16 @@
 use std::collections::HashMap;
 
 use super::control::Stretch;
-use super::line::{LARGE, ROWS};
+use super::line::LARGE;
+use super::names::Name;
 use super::range::{Bounds, CAPS, Counter, Counts, Known, Unchecked};
 use super::{Form, MAX_TEXT, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL};
+use crate::back::lane::build::{int, long, ty, uint};
+use crate::back::lane::tree::{Binary, Expr};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, UnaryOp, Value};
 
 /// Fewest threads of a block with which looking at its corners costs less than looking at each chunk.
@@ -34,10 +37,10 @@ impl Printer<'_> {
     pub(super) fn unchecked_region(&mut self, stretch: Stretch<'_>) -> Result<Option<Unchecked>> {
         let (Some(plan), Dim3 { x, .. }) = (self.split, self.geometry.block) else { return Ok(None) };
         // The text is there twice.
-        if !x.is_multiple_of(LANES) || self.geometry.threads() < MIN_THREADS || self.out.len() > MAX_TEXT / 4 {
+        if !x.is_multiple_of(LANES) || self.geometry.threads() < MIN_THREADS || self.k.length() > MAX_TEXT / 4 {
             return Ok(None);
         }
-        // What a block has one of is known by now; all else is what it is made of.
+        // Values that a block has one of are known by now; all others are followed to what they are made of.
         let shared = |v: &Value| plan.values[v.index()] == ValueHome::Shared;
         let own = (0..self.func.values.len()).map(Value::new).filter(|v| !shared(v)).collect();
         let sets = (0..self.func.locals.len()).map(Local::new).collect();
@@ -57,11 +60,11 @@ impl Printer<'_> {
         stmts: &[Stmt],
         counter: &mut Counter,
         taken: &mut HashMap<Value, bool>,
-        conditions: &mut Vec<String>,
+        conditions: &mut Vec<Expr>,
     ) {
         for stmt in stmts {
             let Stmt::If { cond, then, els } = stmt else { continue };
-            // What a group shares costs nothing to ask for.
+            // Conditions that a group shares cost nothing to ask for.
             if self.ahead(*cond, counter.version) == Form::Group {
                 continue;
             }
@@ -77,7 +80,7 @@ impl Printer<'_> {
     }
 
     /// On what conditions one is `wanted` for all threads, in 64 bits; none where that cannot be said.
-    fn agreed(&self, cond: Value, wanted: bool, counter: &mut Counter) -> Option<Vec<String>> {
+    fn agreed(&self, cond: Value, wanted: bool, counter: &mut Counter) -> Option<Vec<Expr>> {
         CAPS.into_iter().find_map(|cap| {
             counter.cap = cap;
             let mut bounds = Bounds::of(counter);
@@ -92,8 +95,8 @@ impl Printer<'_> {
             return None;
         }
         if self.ahead(cond, counter.version) == Form::Group && !counter.own.contains(&cond) {
-            let sign = if wanted { "" } else { "!" };
-            all.conditions.push(format!("{sign}{}", self.one(cond, 0)));
+            let one = self.one(cond, 0);
+            all.conditions.push(if wanted { one } else { !one });
             return Some(());
         }
         match (self.op_of(cond)?, wanted) {
@@ -104,48 +107,49 @@ impl Printer<'_> {
             (Op::Unary(UnaryOp::Not, x), _) => self.agree(*x, !wanted, counter, (all, depth + 1)),
             (Op::Compare(op, a, b), _) => {
                 let (less, a, b) = match (op, wanted) {
-                    (CompareOp::Lt, true) | (CompareOp::Ge, false) => ("<", *a, *b),
-                    (CompareOp::Le, true) | (CompareOp::Gt, false) => ("<=", *a, *b),
-                    (CompareOp::Gt, true) | (CompareOp::Le, false) => ("<", *b, *a),
-                    (CompareOp::Ge, true) | (CompareOp::Lt, false) => ("<=", *b, *a),
+                    (CompareOp::Lt, true) | (CompareOp::Ge, false) => (Binary::Lt, *a, *b),
+                    (CompareOp::Le, true) | (CompareOp::Gt, false) => (Binary::Le, *a, *b),
+                    (CompareOp::Gt, true) | (CompareOp::Le, false) => (Binary::Lt, *b, *a),
+                    (CompareOp::Ge, true) | (CompareOp::Lt, false) => (Binary::Le, *b, *a),
                     _ => return None,
                 };
-                let (a, b) = (self.ends_of(a, counter, all)?, self.ends_of(b, counter, all)?);
-                all.conditions.push(format!("{} {less} {}", a[1], b[0]));
+                let ([_, a], [b, _]) = (self.ends_of(a, counter, all)?, self.ends_of(b, counter, all)?);
+                all.conditions.push(a.with(less, b));
                 Some(())
             }
             _ => None,
         }
     }
 
-    /// The least and the most that a number is in a chunk, as C; adds what that needs.
-    fn ends_of(&self, v: Value, counter: &Counter, all: &mut Bounds) -> Option<[String; 2]> {
+    /// The least and the most that a number is in a chunk; adds what that needs.
+    fn ends_of(&self, v: Value, counter: &Counter, all: &mut Bounds) -> Option<[Expr; 2]> {
         let reach = match self.ahead(v, counter.version) {
             Form::Lanes => return None,
             form => form.slope().unwrap_or(0) * i64::from(LANES - 1),
         };
         let line = self.line_of(v, 0, counter, 0)?;
-        let text = line.at("0");
-        let [least, most] = [reach.min(0), reach.max(0)].map(|by| format!("({text} + {by})"));
-        all.conditions.extend(self.what_lines_need(&line, &[String::new(), String::new()], counter));
+        let first = line.at(&int(0));
+        let [least, most] = [reach.min(0), reach.max(0)].map(|by| first.clone() + int(by));
+        // Nothing is counted.
+        all.conditions.extend(self.what_lines_need(&line, &[int(0), int(0)], counter));
         all.peak = all.peak.max(line.peak);
         // It is the number that the kernel computes where it is in its type's range.
         let (low, high) = match self.func.ty(v).scalar()? {
-            Scalar::I32 => ("-2147483648ll", "2147483648ll"),
-            Scalar::U32 => ("0", "4294967296ll"),
-            // What is computed below is far from its ends.
+            Scalar::I32 => (long(-1 << 31), long(1 << 31)),
+            Scalar::U32 => (int(0), long(1 << 32)),
+            // Numbers that are computed below are far from its ends.
             Scalar::I64 => return Some([least, most]),
-            Scalar::U64 => ("0", "9223372036854775807ll"),
+            Scalar::U64 => (int(0), long(i64::MAX)),
             _ => return None,
         };
         if self.forms[0].magnitude(v, FOLLOWED) >= SMALL {
-            all.conditions.push(format!("{least} >= {low}"));
-            all.conditions.push(format!("{most} < {high}"));
+            all.conditions.push(least.clone().ge(low));
+            all.conditions.push(most.clone().lt(high));
         }
         Some([least, most])
     }
 
-    /// Whether a group's chunks are pieces of a block's rows, of which each begins where the one before would end or begins a row.
+    /// True if a group's chunks are pieces of a block's rows, of which each begins where the one before would end or begins a row.
     pub(super) fn has_rows(&self) -> bool {
         let (Dim3 { x, y, .. }, group) = (self.geometry.block, LANES * self.chunks);
         let is_one = self.geometry.threads() == group;
@@ -155,54 +159,63 @@ impl Printer<'_> {
     }
 
     /// The ends of what stands for `threadIdx`: of the block, or of the group.
-    pub(super) fn row_ends(&self, counter: &Counter) -> [[String; 2]; 3] {
+    pub(super) fn row_ends(&self, counter: &Counter) -> [[Expr; 2]; 3] {
         let Dim3 { x, y, z } = self.geometry.block;
         let last = [x.saturating_sub(LANES), y - 1, z - 1];
-        let of_block = last.map(|last| ["0".to_owned(), last.to_string()]);
+        let of_block = last.map(|last| [int(0), int(i64::from(last))]);
         if !matches!(counter.counts, Counts::Local(_)) {
             return of_block;
         }
         let [[x0, y0, z0], [x1, y1, z1]] = [self.thread_of(0), self.thread_of(self.chunks - 1)];
-        // Of several rows each has all of x.
+        // Each of several rows has all of x.
         let [of_row, ..] = of_block;
         [if (LANES * self.chunks).is_multiple_of(x) { of_row } else { [x0, x1] }, [y0, y1], [z0, z1]]
     }
 
-    /// A text about a chunk's threads.
-    pub(super) fn at_chunk(&self, text: String, u: u32) -> String {
-        ROWS.into_iter().zip(self.thread_of(u)).fold(text, |text, (name, place)| text.replace(name, &place))
+    /// An expression about a chunk's threads.
+    pub(super) fn at_chunk(&self, expr: &Expr, u: u32) -> Expr {
+        if !expr.has(&|part| matches!(part, Expr::Var(var) if self.rows.contains(var))) {
+            return expr.clone();
+        }
+        let places = self.thread_of(u);
+        expr.replaced(&|part| match part {
+            Expr::Var(var) => self.rows.iter().position(|row| row == var).map(|i| places[i].clone()),
+            _ => None,
+        })
     }
 
     /// `threadIdx` of a chunk's first thread, in 64 bits: what is the same in all of a group, and what is known of the chunk.
-    pub(super) fn thread_of(&self, u: u32) -> [String; 3] {
+    pub(super) fn thread_of(&self, u: u32) -> [Expr; 3] {
         let Dim3 { x, y, z } = self.geometry.block;
         let (first, group, plane) = (LANES * u, LANES * self.chunks, x * y);
         let is_one = self.geometry.threads() == group;
-        let sum = |text: String, more: u32| match is_one {
-            true => format!("{more}"),
-            false => format!("((i64)({text}) + {more})"),
+        let thread = || self.get(Name::Thread);
+        let known = |n: u32| int(i64::from(n));
+        let sum = |of: Expr, more: u32| match is_one {
+            true => known(more),
+            false => of.cast(ty::I64) + known(more),
         };
         let rows_of = |n: u32| group.is_multiple_of(n) && (is_one || plane.is_multiple_of(group));
         let in_row = x.is_multiple_of(group);
         [
             match () {
-                () if x == LANES => "0".to_owned(),
-                () if y * z == 1 => sum("t0".to_owned(), first),
-                () if in_row => sum(format!("t0 % {x}u"), first),
-                () if group.is_multiple_of(x) => format!("{}", first % x),
-                () => format!("(i64)((t0 + {first}) % {x}u)"),
+                () if x == LANES => int(0),
+                () if y * z == 1 => sum(thread(), first),
+                () if in_row => sum(thread() % uint(x), first),
+                () if group.is_multiple_of(x) => known(first % x),
+                () => ((thread() + known(first)) % uint(x)).cast(ty::I64),
             },
             match () {
-                () if y == 1 => "0".to_owned(),
-                () if in_row => sum(format!("t0 / {x}u % {y}u"), 0),
-                () if rows_of(x) => sum(format!("t0 / {x}u % {y}u"), first / x % y),
-                () => format!("(i64)((t0 + {first}) / {x}u % {y}u)"),
+                () if y == 1 => int(0),
+                () if in_row => sum(thread() / uint(x) % uint(y), 0),
+                () if rows_of(x) => sum(thread() / uint(x) % uint(y), first / x % y),
+                () => ((thread() + known(first)) / uint(x) % uint(y)).cast(ty::I64),
             },
             match () {
-                () if z == 1 => "0".to_owned(),
-                () if is_one => format!("{}", first / plane),
-                () if plane.is_multiple_of(group) => sum(format!("t0 / {plane}u"), 0),
-                () => format!("(i64)((t0 + {first}) / {plane}u)"),
+                () if z == 1 => int(0),
+                () if is_one => known(first / plane),
+                () if plane.is_multiple_of(group) => sum(thread() / uint(plane), 0),
+                () => ((thread() + known(first)) / uint(plane)).cast(ty::I64),
             },
         ]
     }

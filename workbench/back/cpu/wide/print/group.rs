@@ -1,4 +1,4 @@
-//! How many chunks a group is: as many as keep the machine busy without running out of registers.
+//! The number of chunks of a group: as many as keep the machine busy without running out of registers.
 //!
 //! Short regions gain, long ones spill. A loop in which threads walk memory side by side (`for (i = tid; i < n; i += blockDim.x)`) wants
 //! wide groups for another reason: a round then reads one long piece. A step of a tree of reductions wants narrow ones, because it halves
@@ -23,7 +23,7 @@ pub(super) fn most_chunks(maker: Maker) -> u32 {
     }
 }
 
-/// Whether loops and straight-line code become code for registers of 512 bits, of which a chunk is one.
+/// True if loops and straight-line code become code for registers of 512 bits, of which a chunk is one.
 pub(super) fn is_widest(maker: Maker) -> bool {
     matches!(maker, Maker::Own) && own::has_widest()
 }
@@ -146,7 +146,7 @@ pub(super) fn most(
 }
 
 impl Printer<'_> {
-    /// How many chunks a group of a region is.
+    /// The number of chunks of a region's group.
     pub(super) fn group_size(&self, stretch: Stretch<'_>) -> u32 {
         if self.halves(stretch) {
             return 1;
@@ -155,7 +155,7 @@ impl Printer<'_> {
         self.walk_width(stretch).unwrap_or_else(by_statements).min(self.geometry.chunks)
     }
 
-    /// How many chunks a group of a region is that needs no checks.
+    /// The number of chunks of a group, of a region that needs no checks.
     pub(super) fn unchecked_size(&self, stretch: Stretch<'_>) -> u32 {
         match self.is_widest && is_straight(stretch.stmts) {
             true => FEW_REGISTERS.min(self.geometry.chunks),
@@ -163,12 +163,12 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether all that a stretch does is to walk memory side by side, with few registers.
+    /// True if all that a stretch does is to walk memory side by side, with few registers.
     pub(super) fn walks_side_by_side(&self, stretch: Stretch<'_>) -> bool {
         self.walk_width(stretch) == Some(self.most_chunks)
     }
 
-    /// Of a region that walks memory how many chunks may run in step.
+    /// The number of chunks that may run in step, of a region that walks memory.
     fn walk_width(&self, stretch: Stretch<'_>) -> Option<u32> {
         let mut widest = None;
         let mut look = |stmt: &Stmt| {
@@ -195,7 +195,7 @@ impl Printer<'_> {
         widest
     }
 
-    /// Where a condition is that a row that grows is below one number, the row.
+    /// The row, where a condition is that a row that grows is below one number.
     fn row_below(&self, cond: Value) -> Option<Value> {
         let (row, one) = match self.op_of(cond) {
             Some(Op::Compare(CompareOp::Lt | CompareOp::Le, a, b)) => (*a, *b),
@@ -206,7 +206,7 @@ impl Printer<'_> {
         (matches!(of(row), Form::Row(step) if step > 0) && of(one) == Form::Group).then_some(row)
     }
 
-    /// Of a region that does nothing but what an `if` guards where that is and its condition.
+    /// The place of the `if` and its condition, of a region that does nothing but what an `if` guards.
     fn guarded(&self, stretch: Stretch<'_>) -> Option<(usize, Value)> {
         let (Stmt::If { cond, els, .. }, before) = stretch.stmts.split_last()? else { return None };
         let plan = self.split.filter(|_| !self.walk.has_masks)?;
@@ -216,7 +216,7 @@ impl Printer<'_> {
         (els.is_empty() && before.iter().all(is_pure)).then_some((before.len(), *cond))
     }
 
-    /// Whether a region does nothing but what an `if` guards that the first threads of a block take: a step of a tree of reductions. Of a
+    /// True if a region does nothing but what an `if` guards that the first threads of a block take: a step of a tree of reductions. Of a
     /// group that does not take it, no later one does either.
     pub(super) fn halves(&self, stretch: Stretch<'_>) -> bool {
         let Some((at, cond)) = self.guarded(stretch) else { return false };
@@ -234,7 +234,7 @@ impl Printer<'_> {
         is_small && !loops
     }
 
-    /// Of a region that a number of first threads does alone how many these are, and where what they do is.
+    /// The number of first threads that do a region alone, and the place of what they do.
     pub(super) fn first_threads(&self, stretch: Stretch<'_>) -> Option<(u32, usize)> {
         let (at, cond) = self.guarded(stretch)?;
         let Some(Op::Compare(op, a, b)) = self.op_of(cond) else { return None };
@@ -254,7 +254,7 @@ impl Printer<'_> {
         Some((count, at))
     }
 
-    /// Whether a value is the number of a thread in its block.
+    /// True if a value is the number of a thread in its block.
     fn is_thread(&self, v: Value) -> bool {
         let Dim3 { y, z, .. } = self.geometry.block;
         match self.op_of(v) {

@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
+use super::names::Name;
 use super::range::{Counter, Counts};
-use super::{Form, MAX_EXPRESSION, Printer, Version};
+use super::{Form, MAX_EXPRESSION, Printer, Version, in_row, scalar_of};
 use crate::back::Dim3;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL};
+use crate::back::lane::build::{int, long, ty};
+use crate::back::lane::table::NumberOp;
+use crate::back::lane::tree::{Binary, Expr};
 use crate::ir::{BinaryOp, Builtin, Op, Stmt, Type, Value};
 
 /// Deepest expression that is followed.
@@ -17,43 +21,69 @@ pub(super) const LARGE: f64 = 1e18;
 /// Numbers below this are themselves in 128 bits, however large what they are the sum of has been in between: it wraps around.
 const HUGE: f64 = 1.6e38;
 
-/// What stands for `threadIdx` until its ends are put in: in x that of a chunk's first thread. Of long rows, of a block's threads, and of
-/// a group's chunks.
-pub(super) const ROWS: [&str; 3] = ["ROW_X", "ROW_Y", "ROW_Z"];
-
 /// Most conditions on the parts of one expression.
 const MAX_NEEDS: usize = 32;
 
+/// The factor of a line's counter.
+#[derive(Clone)]
+pub(super) enum Slope {
+    /// A known number of times.
+    Known(i64),
+    /// As many times as this says.
+    Times(Expr),
+}
+
+impl Slope {
+    /// The number.
+    pub fn expr(self) -> Expr {
+        match self {
+            Slope::Known(n) => int(n),
+            Slope::Times(by) => by,
+        }
+    }
+
+    /// The number, where it is known.
+    pub fn known(&self) -> Option<i64> {
+        match self {
+            Slope::Known(n) => Some(*n),
+            Slope::Times(_) => None,
+        }
+    }
+
+    /// True if the counter is not in the line.
+    pub fn is_none(&self) -> bool {
+        self.known() == Some(0)
+    }
+}
+
 /// An expression as a line, with the least that it may be, and the least that it may not.
 pub(super) struct Need {
-    a: String,
-    pub b: String,
+    a: Expr,
+    pub b: Slope,
     least: i64,
     most: i64,
 }
 
 impl Need {
     /// The condition, for a counter.
-    pub fn at(&self, counter: &str) -> String {
-        format!("within({}, {}ll, {}ll)", at(&self.a, &self.b, counter), self.least, self.most)
+    pub fn at(&self, counter: &Expr) -> Expr {
+        NumberOp::Within.on([at(&self.a, &self.b, counter), long(self.least), long(self.most)])
     }
 }
 
-fn at(a: &str, b: &str, counter: &str) -> String {
+fn at(a: &Expr, b: &Slope, counter: &Expr) -> Expr {
     match b {
-        "0" => a.to_owned(),
-        "1" => format!("({a} + {counter})"),
-        b => format!("({a} + {b} * {counter})"),
+        Slope::Known(0) => a.clone(),
+        Slope::Known(1) => a.clone() + counter.clone(),
+        b => a.clone() + b.clone().expr() * counter.clone(),
     }
 }
 
-/// `a + b * counter`, as C.
+/// `a + b * counter`.
 pub(super) struct Line {
-    pub a: String,
-    pub b: String,
-    /// What `b` is, where the text tells.
-    pub slope: Option<i64>,
-    /// What the whole is, where the text tells.
+    pub a: Expr,
+    pub b: Slope,
+    /// The value of the whole, where that is known.
     value: Option<i64>,
     /// Bound on the absolute value of the whole where all of `needs` hold.
     total: f64,
@@ -61,37 +91,34 @@ pub(super) struct Line {
     most: (f64, f64),
     pub peak: f64,
     pub needs: Vec<Need>,
-    /// What this number may be, unless that follows from what it is used for.
+    /// The range of this number, unless that follows from its use.
     range: Option<(i64, i64)>,
     /// In which powers what stands for `threadIdx` is in it.
     powers: [u32; 3],
-    /// Of a pointer that is in bounds the largest limit of a buffer with which its index is in range, and what that stands for.
+    /// The largest limit of a buffer with which the index of a pointer in bounds is in range, and the need that it stands for.
     pub implied: Option<(i64, Need)>,
 }
 
 impl Line {
-    fn of(a: String, most: u64) -> Self {
+    fn of(a: Expr, most: u64) -> Self {
         let (most, value) = (most as f64, (most == 0).then_some(0));
-        let (slope, needs) = (Some(0), Vec::new());
-        let (b, powers) = ("0".to_owned(), [0; 3]);
         Line {
             a,
-            b,
-            slope,
+            b: Slope::Known(0),
             value,
             total: most,
             most: (most, 0.0),
             peak: most,
-            needs,
+            needs: Vec::new(),
             range: None,
-            powers,
+            powers: [0; 3],
             implied: None,
         }
     }
 
     /// A number of the loop's surroundings.
-    fn leaf(text: String, most: u64, counter: &Counter) -> Self {
-        let mut line = Line::of(format!("(wide){text}"), most);
+    fn leaf(of: Expr, most: u64, counter: &Counter) -> Self {
+        let mut line = Line::of(of.cast(ty::WIDE), most);
         if let Some(cap) = counter.cap.filter(|cap| cap.unsigned_abs() < most) {
             line.need(1 - cap, cap);
             let cap = cap as f64;
@@ -120,31 +147,29 @@ impl Line {
     }
 
     /// The number, for a counter.
-    pub fn at(&self, counter: &str) -> String {
+    pub fn at(&self, counter: &Expr) -> Expr {
         at(&self.a, &self.b, counter)
     }
 
-    /// Whether it is one number that needs nothing.
+    /// True if it is one number that needs nothing.
     pub fn is_plain(&self) -> bool {
-        self.b == "0" && self.needs.is_empty() && self.range.is_none()
+        self.b.is_none() && self.needs.is_empty() && self.range.is_none()
     }
 
-    fn plus(self, other: Line, sign: char, counter: &Counter) -> Self {
+    fn plus(self, other: Line, op: Binary, counter: &Counter) -> Self {
         let (mut x, y) = (self.settled(), other.settled());
         x.needs.extend(y.needs);
-        let slope = x.slope.zip(y.slope);
-        let slope = slope.and_then(|(x, y)| if sign == '+' { x.checked_add(y) } else { x.checked_sub(y) });
-        let b = match slope {
-            Some(slope) => slope.to_string(),
-            None => format!("({} {sign} {})", x.b, y.b),
+        let known = |x: Option<i64>, y: Option<i64>| {
+            x.zip(y).and_then(|(x, y)| if op == Binary::Add { x.checked_add(y) } else { x.checked_sub(y) })
         };
-        let value =
-            x.value.zip(y.value).and_then(|(x, y)| if sign == '+' { x.checked_add(y) } else { x.checked_sub(y) });
+        let b = match known(x.b.known(), y.b.known()) {
+            Some(slope) => Slope::Known(slope),
+            None => Slope::Times(x.b.expr().with(op, y.b.expr())),
+        };
         Line {
-            a: if y.value == Some(0) { x.a } else { format!("({} {sign} {})", x.a, y.a) },
+            a: if y.value == Some(0) { x.a } else { x.a.with(op, y.a) },
             b,
-            slope,
-            value,
+            value: known(x.value, y.value),
             total: x.total + y.total,
             powers: [0, 1, 2].map(|i| x.powers[i].max(y.powers[i])),
             most: (x.most.0 + y.most.0, x.most.1 + y.most.1),
@@ -160,19 +185,18 @@ impl Line {
     fn times(self, other: Line, counter: &Counter) -> Self {
         let (mut x, y) = (self.settled(), other.settled());
         x.needs.extend(y.needs);
-        let slope = match (x.slope, y.value) {
+        let slope = match (x.b.known(), y.value) {
             (Some(0), _) => Some(0),
             (Some(slope), Some(n)) => slope.checked_mul(n),
             _ => None,
         };
         let b = match slope {
-            Some(slope) => slope.to_string(),
-            None => format!("({} * {})", x.b, y.a),
+            Some(slope) => Slope::Known(slope),
+            None => Slope::Times(x.b.expr() * y.a.clone()),
         };
         Line {
-            a: format!("({} * {})", x.a, y.a),
+            a: x.a * y.a,
             b,
-            slope,
             value: x.value.zip(y.value).and_then(|(x, y)| x.checked_mul(y)),
             total: x.total * y.total,
             powers: [0, 1, 2].map(|i| x.powers[i] + y.powers[i]),
@@ -186,9 +210,9 @@ impl Line {
     }
 }
 
-/// A number of the text. As wide as what it is multiplied with: two of them may make more than 64 bits hold.
+/// A known number. As wide as what it is multiplied with: two of them may make more than 64 bits hold.
 fn number(n: i64) -> Line {
-    Line { value: Some(n), ..Line::of(format!("((wide){n}ll)"), n.unsigned_abs()) }
+    Line { value: Some(n), ..Line::of(long(n).cast(ty::WIDE), n.unsigned_abs()) }
 }
 
 impl Printer<'_> {
@@ -218,13 +242,13 @@ impl Printer<'_> {
         found
     }
 
-    /// Whether each chunk of a group has a value of its own by where it is in the block: of a loop the first chunk and the last bound those
+    /// True if each chunk of a group has a value of its own by where it is in the block: of a loop the first chunk and the last bound those
     /// between.
     fn is_of_chunks(&self, v: Value, counter: &Counter) -> bool {
         let Counts::Local(local) = counter.counts else { return false };
         let form = self.ahead(v, counter.version);
         let differs = !form.is_whole() && form != Form::Lanes && self.of_threads.contains(&v);
-        // What is counted may not differ as well.
+        // The counter may not differ as well.
         differs && self.local(local, counter.version).1.is_whole() && self.has_rows()
     }
 
@@ -255,15 +279,15 @@ impl Printer<'_> {
         let (ty, form) = (self.func.ty(v), self.ahead(v, counter.version));
         let of = |v: &Value| self.line_of(*v, u, counter, depth + 1);
         let counted = || {
-            let (b, slope, value) = ("1".to_owned(), Some(1), None);
-            Line { b, slope, value, total: counter.most, most: (0.0, 1.0), ..number(0) }.noted(counter)
+            let (b, value) = (Slope::Known(1), None);
+            Line { b, value, total: counter.most, most: (0.0, 1.0), ..number(0) }.noted(counter)
         };
         let op = self.op_of(v)?;
         let line = match op {
             _ if counter.counts == Counts::Place && self.places.is_some_and(|places| places.contains(&v)) => counted(),
             Op::Const(_) => number(self.known(v)?),
             Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if ty == Type::Ptr => number(0),
-            Op::Param(i) => Line::leaf(format!("A{i}"), self.most(v), counter),
+            Op::Param(i) => Line::leaf(self.get(Name::Argument(*i)), self.most(v), counter),
             Op::Builtin(Builtin::BlockDim(d)) => {
                 let Dim3 { x, y, z } = self.geometry.block;
                 number(i64::from([x, y, z][usize::from(*d)]))
@@ -277,33 +301,31 @@ impl Printer<'_> {
                 match [x.div_ceil(LANES), y, z][i] {
                     1 => number(0),
                     _ => {
-                        let mut line = Line::of(format!("(wide){}", ROWS[i]), u64::from([x, y, z][i]));
+                        let mut line = Line::of(Expr::Var(self.rows[i]).cast(ty::WIDE), u64::from([x, y, z][i]));
                         line.powers[i] = 1;
                         line
                     }
                 }
             }
-            Op::Builtin(b) if form != Form::Lanes => {
-                Line::leaf(format!("({})", self.builtin_one(*b, u)), self.most(v), counter)
-            }
+            Op::Builtin(b) if form != Form::Lanes => Line::leaf(self.builtin_one(*b, u), self.most(v), counter),
             Op::Get(l) if counter.counts == Counts::Local(*l) => counted(),
             Op::Get(l) if !counter.sets.contains(l) => {
-                let (name, form) = self.local(*l, counter.version);
-                let name = format!("{name}{}", l.index());
-                let text = match form {
-                    Form::Group => name,
-                    Form::Row(step) => super::in_row(&name, super::scalar_of(ty), step, u),
-                    Form::Chunk | Form::Line(_) => format!("{name}_{u}"),
+                let (is_apart, form) = self.local(*l, counter.version);
+                let of_group = || self.local_part(*l, is_apart, None);
+                let one = match form {
+                    Form::Group => of_group(),
+                    Form::Row(step) => in_row(of_group(), scalar_of(ty), step, u),
+                    Form::Chunk | Form::Line(_) => self.local_part(*l, is_apart, Some(u)),
                     Form::Lanes => return None,
                 };
-                Line::leaf(text, self.most(v), counter)
+                Line::leaf(one, self.most(v), counter)
             }
-            Op::Binary(BinaryOp::Add, x, y) => of(x)?.plus(of(y)?, '+', counter),
-            Op::Binary(BinaryOp::Sub, x, y) => of(x)?.plus(of(y)?, '-', counter),
+            Op::Binary(BinaryOp::Add, x, y) => of(x)?.plus(of(y)?, Binary::Add, counter),
+            Op::Binary(BinaryOp::Sub, x, y) => of(x)?.plus(of(y)?, Binary::Sub, counter),
             Op::Binary(BinaryOp::Mul, x, y) => {
                 let (x, y) = (of(x)?, of(y)?);
-                let (x, y) = if y.b == "0" { (x, y) } else { (y, x) };
-                if y.b != "0" {
+                let (x, y) = if y.b.is_none() { (x, y) } else { (y, x) };
+                if !y.b.is_none() {
                     return None;
                 }
                 x.times(y, counter)
@@ -334,7 +356,7 @@ impl Printer<'_> {
             Op::PtrAdd { ptr, index, stride } => {
                 let (p, mut i) = (of(ptr)?, of(index)?);
                 let (bytes, reach) = (i64::from(stride.bytes()), super::op::reach(*stride));
-                // Of an array's start: in bounds the index is as small as the array.
+                // An index from an array's start is as small as the array, in bounds.
                 let is_start = p.value == Some(0) && bytes > 0 && i.total * (bytes as f64) < HUGE;
                 let range = i.range.take_if(|_| is_start);
                 let implied =
@@ -344,11 +366,12 @@ impl Printer<'_> {
                     i.need(-reach, reach);
                     i.total = i.total.min(reach as f64);
                 }
-                Line { implied, ..i.times(number(bytes), counter).plus(p, '+', counter) }
+                Line { implied, ..i.times(number(bytes), counter).plus(p, Binary::Add, counter) }
             }
             _ => return None,
         };
-        let is_short = line.a.len() + line.b.len() <= MAX_EXPRESSION && line.needs.len() <= MAX_NEEDS;
+        let times = if let Slope::Times(by) = &line.b { self.k.length_of(by) } else { 0 };
+        let is_short = self.k.length_of(&line.a) + times <= MAX_EXPRESSION && line.needs.len() <= MAX_NEEDS;
         // Between their ends rows are no straight line if a square is in it.
         (is_short && line.total < HUGE && line.powers.iter().all(|n| *n <= 1)).then_some(line)
     }

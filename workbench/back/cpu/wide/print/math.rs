@@ -1,95 +1,100 @@
-//! The math functions as C: the same straight-line code that scalar code runs, printed.
+//! The math functions as functions of the kernel: the same straight-line code that scalar code runs, written down.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::collections::HashMap;
 
-use super::{Printer, ctype, suffix, vtype};
+use super::names::Name;
+use super::{Printer, types};
 use crate::back::cpu::math::lanes::{self, Lanes, Rare};
-use crate::back::cpu::wide::Result;
+use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::lane::build::{KernelBuilder, function, int, set, ty, uint, ulong, variable, when};
+use crate::back::lane::families::{self, Real, Vector};
+use crate::back::lane::table::{LaneOp, NumberOp};
+use crate::back::lane::tree::{Expr, Function, FunctionId, Stmt, Var};
+use crate::back::lane::types::{Kind, Ty};
 use crate::ir::{MathFn, Scalar};
 
-/// A C variable.
-#[derive(Debug, Clone, Copy)]
-pub struct Var(u32);
-
-/// A C function being printed.
-#[derive(Default)]
-struct Text {
-    out: String,
-    next: u32,
+/// A function in the making.
+struct Text<'k> {
+    k: &'k mut KernelBuilder<Name>,
+    body: Vec<Stmt>,
+    /// The number of its variables.
+    count: u32,
 }
 
-impl Text {
-    fn define(&mut self, ty: &str, value: &str) -> Var {
-        self.next += 1;
-        let _ = writeln!(self.out, "const {ty} x{} = {value};", self.next);
-        Var(self.next)
+impl Text<'_> {
+    fn variable(&mut self, ty: Ty, constant: bool) -> Var {
+        self.count += 1;
+        self.k.var(variable(format!("x{}", self.count), ty, constant))
     }
 
-    fn two(&mut self, ty: &str, name: &str, a: Var, b: Var) -> Var {
-        self.define(ty, &format!("{name}(x{}, x{})", a.0, b.0))
+    fn define(&mut self, ty: Ty, value: Expr) -> Var {
+        let var = self.variable(ty, true);
+        self.body.push(Stmt::Let(var, value));
+        var
     }
 
-    fn one(&mut self, ty: &str, name: &str, a: Var) -> Var {
-        self.define(ty, &format!("{name}(x{})", a.0))
+    fn lanes(&mut self, kind: Kind, value: Expr) -> Var {
+        self.define(Ty::Lanes(kind), value)
     }
 
-    fn shift(&mut self, ty: &str, name: &str, a: Var, n: u32) -> Var {
-        let kind = &ty[1..];
-        self.define(ty, &format!("{name}(x{}, splat_{kind}({n}))", a.0))
+    /// The result of an operation.
+    fn on<const N: usize>(&mut self, op: LaneOp, args: [Var; N]) -> Var {
+        self.define(Ty::of(op.gives()), op.on(args.map(Expr::Var)))
     }
 
-    fn choose(&mut self, ty: &str, m: Var, a: Var, b: Var) -> Var {
-        let kind = &ty[1..];
-        self.define(ty, &format!("select_{kind}(x{}, x{}, x{})", m.0, a.0, b.0))
+    fn shift(&mut self, op: LaneOp, splat: LaneOp, a: Var, n: u32) -> Var {
+        let by = splat.on([int(i64::from(n))]);
+        self.define(Ty::of(op.gives()), op.on([Expr::Var(a), by]))
     }
 
-    fn seldom(&mut self, (ty, scalar): (&str, &str), mask: Var, address: usize, args: &[Var], fast: Var) -> Var {
-        let kind = &ty[1..];
-        self.next += 1;
-        let (n, x) = (self.next, args[0].0);
-        let _ = writeln!(
-            self.out,
-            "{ty} x{n} = x{}; if (unlikely(x{})) x{n} = select_{kind}(x{}, each1_{kind}(x{}, ({scalar} (*)({scalar})){address:#x}ull, x{x}), x{n});",
-            fast.0, mask.0, mask.0, mask.0
-        );
-        Var(n)
+    fn seldom(&mut self, of: Real, mask: Var, address: usize, args: &[Var], fast: Var) -> Var {
+        let (vector, one) = match of {
+            Real::F32 => (Vector::F32, Ty::F32),
+            Real::F64 => (Vector::F64, Ty::F64),
+        };
+        let var = self.variable(vector.ty(), false);
+        let [result, mask, arg] = [var, mask, args[0]].map(Expr::Var);
+        let called = families::each1(of).on([mask.clone(), function(one.clone(), &[one], address), arg]);
+        let chosen = families::select(vector).on([mask.clone(), called, result.clone()]);
+        self.body.push(Stmt::Let(var, Expr::Var(fast)));
+        self.body.push(when(mask.unlikely(), set(result, chosen)));
+        var
     }
 }
 
 macro_rules! twos {
-    ($($name:ident $ty:literal $c:literal;)*) => {$(
+    ($($name:ident $Op:ident;)*) => {$(
         fn $name(&mut self, a: Var, b: Var) -> Var {
-            self.two($ty, $c, a, b)
+            self.on(LaneOp::$Op, [a, b])
         }
     )*};
 }
 
 macro_rules! ones {
-    ($($name:ident $ty:literal $c:literal;)*) => {$(
+    ($($name:ident $Op:ident;)*) => {$(
         fn $name(&mut self, a: Var) -> Var {
-            self.one($ty, $c, a)
+            self.on(LaneOp::$Op, [a])
         }
     )*};
 }
 
 macro_rules! shifts {
-    ($($name:ident $ty:literal $c:literal;)*) => {$(
+    ($($name:ident $Op:ident $Splat:ident;)*) => {$(
         fn $name(&mut self, a: Var, n: u32) -> Var {
-            self.shift($ty, $c, a, n)
+            self.shift(LaneOp::$Op, LaneOp::$Splat, a, n)
         }
     )*};
 }
 
-macro_rules! chooses {
-    ($($name:ident $ty:literal;)*) => {$(
-        fn $name(&mut self, m: Var, a: Var, b: Var) -> Var {
-            self.choose($ty, m, a, b)
+macro_rules! threes {
+    ($($name:ident $Op:ident;)*) => {$(
+        fn $name(&mut self, a: Var, b: Var, c: Var) -> Var {
+            self.on(LaneOp::$Op, [a, b, c])
         }
     )*};
 }
 
-impl Lanes for Text {
+impl Lanes for Text<'_> {
     type F = Var;
     type I = Var;
     type D = Var;
@@ -97,113 +102,101 @@ impl Lanes for Text {
     type M = Var;
 
     fn f(&mut self, x: f32) -> Var {
-        self.define("vf32", &format!("splat_f32(f32_of({:#x}u))", x.to_bits()))
+        self.lanes(Kind::F32, LaneOp::SplatF32.on([NumberOp::F32Of.on([uint(x.to_bits())])]))
     }
     fn i(&mut self, n: i32) -> Var {
-        self.define("vi32", &format!("splat_i32((i32){:#x}u)", n as u32))
+        self.lanes(Kind::I32, LaneOp::SplatI32.on([uint(n as u32).cast(ty::I32)]))
     }
     fn d(&mut self, x: f64) -> Var {
-        self.define("vf64", &format!("splat_f64(f64_of({:#x}ull))", x.to_bits()))
+        self.lanes(Kind::F64, LaneOp::SplatF64.on([NumberOp::F64Of.on([ulong(x.to_bits())])]))
     }
     fn l(&mut self, n: i64) -> Var {
-        self.define("vi64", &format!("splat_i64((i64){:#x}ull)", n as u64))
+        self.lanes(Kind::I64, LaneOp::SplatI64.on([ulong(n as u64).cast(ty::I64)]))
     }
 
     twos! {
-    add "vf32" "add_f32"; sub "vf32" "sub_f32"; mul "vf32" "mul_f32"; div "vf32" "div_f32";
-    min "vf32" "min2_f32"; max "vf32" "max2_f32"; scale "vf32" "scale_f32";
-    iadd "vi32" "add_i32"; isub "vi32" "sub_i32"; iand "vi32" "and_i32"; ixor "vi32" "xor_i32";
-    lt "m16" "lt_f32"; le "m16" "le_f32"; eq "m16" "eq_f32"; ilt "m16" "lt_i32"; dadd "vf64" "add_f64"; dsub "vf64" "sub_f64"; dmul "vf64" "mul_f64"; ddiv "vf64" "div_f64";
-    dmin "vf64" "min2_f64"; dmax "vf64" "max2_f64"; dscale "vf64" "scale_f64";
-    ladd "vi64" "add_i64"; lsub "vi64" "sub_i64"; land "vi64" "and_i64"; lxor "vi64" "xor_i64";
-    dlt "m16" "lt_f64"; dle "m16" "le_f64"; deq "m16" "eq_f64"; llt "m16" "lt_i64"; }
+        add AddF32; sub SubF32; mul MulF32; div DivF32; min Min2F32; max Max2F32; scale ScaleF32;
+        iadd AddI32; isub SubI32; iand AndI32; ixor XorI32; lt LtF32; le LeF32; eq EqF32; ilt LtI32;
+        dadd AddF64; dsub SubF64; dmul MulF64; ddiv DivF64; dmin Min2F64; dmax Max2F64; dscale ScaleF64;
+        ladd AddI64; lsub SubI64; land AndI64; lxor XorI64; dlt LtF64; dle LeF64; deq EqF64; llt LtI64;
+    }
     ones! {
-        neg "vf32" "neg_f32"; abs "vf32" "fabs_f32"; sqrt "vf32" "sqrt_f32"; rint "vf32" "rint_f32";
-        to_i "vi32" "whole_i32"; to_f "vf32" "i32_to_f32"; bits "vi32" "cast_f32_i32"; of_bits "vf32" "cast_i32_f32";
-        dneg "vf64" "neg_f64"; dabs "vf64" "fabs_f64"; dsqrt "vf64" "sqrt_f64"; drint "vf64" "rint_f64";
-        dbits "vi64" "cast_f64_i64"; dof_bits "vf64" "cast_i64_f64";
-        widen "vf64" "f32_to_f64"; narrow "vf32" "f64_to_f32";
+        neg NegF32; abs FabsF32; sqrt SqrtF32; rint RintF32;
+        to_i WholeI32; to_f I32ToF32; bits CastF32I32; of_bits CastI32F32;
+        dneg NegF64; dabs FabsF64; dsqrt SqrtF64; drint RintF64;
+        dbits CastF64I64; dof_bits CastI64F64; widen F32ToF64; narrow F64ToF32;
     }
     shifts! {
-    ishl "vi32" "shl_i32"; ishr "vi32" "shr_i32"; lshl "vi64" "shl_i64"; lshr "vi64" "shr_i64"; }
-    chooses! {
-        select "vf32"; iselect "vi32"; dselect "vf64"; lselect "vi64";
+        ishl ShlI32 SplatI32; ishr ShrI32 SplatI32; lshl ShlI64 SplatI64; lshr ShrI64 SplatI64;
+    }
+    threes! {
+        select SelectF32; iselect SelectI32; dselect SelectF64; lselect SelectI64; fma FmaF32; dfma FmaF64;
     }
 
-    fn fma(&mut self, a: Var, b: Var, c: Var) -> Var {
-        self.define("vf32", &format!("fma_f32(x{}, x{}, x{})", a.0, b.0, c.0))
-    }
-    fn dfma(&mut self, a: Var, b: Var, c: Var) -> Var {
-        self.define("vf64", &format!("fma_f64(x{}, x{}, x{})", a.0, b.0, c.0))
-    }
     fn and(&mut self, a: Var, b: Var) -> Var {
-        self.define("m16", &format!("(m16)(x{} & x{})", a.0, b.0))
+        self.define(Ty::Mask, (Expr::Var(a) & Expr::Var(b)).cast(Ty::Mask))
     }
     fn or(&mut self, a: Var, b: Var) -> Var {
-        self.define("m16", &format!("(m16)(x{} | x{})", a.0, b.0))
+        self.define(Ty::Mask, (Expr::Var(a) | Expr::Var(b)).cast(Ty::Mask))
     }
     fn not(&mut self, a: Var) -> Var {
-        self.define("m16", &format!("(m16)~x{}", a.0))
+        self.define(Ty::Mask, Expr::Var(a).inverted().cast(Ty::Mask))
     }
     fn split(&mut self, x: Var) -> (Var, Var) {
-        let m = self.one("vf32", "mantissa_f32", x);
-        (self.two("vf32", "exponent_f32", x, m), m)
+        let m = self.on(LaneOp::MantissaF32, [x]);
+        (self.on(LaneOp::ExponentF32, [x, m]), m)
     }
     fn rare(&mut self, mask: Var, rare: Rare, args: &[Var], fast: Var) -> Var {
-        self.seldom(("vf32", "f32"), mask, lanes::rare_float(rare), args, fast)
+        self.seldom(Real::F32, mask, lanes::rare_float(rare), args, fast)
     }
     fn drare(&mut self, mask: Var, rare: Rare, args: &[Var], fast: Var) -> Var {
-        self.seldom(("vf64", "f64"), mask, lanes::rare_double(rare), args, fast)
+        self.seldom(Real::F64, mask, lanes::rare_double(rare), args, fast)
     }
 }
 
-/// The C function of a math function, where there is straight-line code for it.
-fn function(math: MathFn, s: Scalar) -> Option<String> {
-    let mut text = Text { out: String::new(), next: math.arity() as u32 };
-    let args: Vec<Var> = (1..=math.arity() as u32).map(Var).collect();
-    let result = match s {
-        Scalar::F32 => lanes::of_floats(&mut text, math, &args)?,
-        _ => lanes::of_doubles(&mut text, math, &args)?,
-    };
-    let (ty, kind) = (vtype(s), suffix(s));
-    let params: Vec<String> = args.iter().map(|a| format!("{ty} x{}", a.0)).collect();
-    Some(format!(
-        "FN {ty} math_{}_{kind}({}) {{\n{}return x{};\n}}\n",
-        math.name(),
-        params.join(", "),
-        text.out,
-        result.0
-    ))
-}
-
-/// The math functions that a kernel names.
+/// The math functions that a kernel calls; none where there is no straight-line code for one.
 #[derive(Default)]
-pub struct Functions {
-    text: String,
-    known: BTreeSet<String>,
-}
+pub struct Functions(HashMap<(MathFn, Kind), Option<FunctionId>>);
 
 impl Printer<'_> {
     /// A call of a math function that no instruction is.
-    pub(super) fn math_call(&mut self, math: MathFn, s: Scalar, args: &str) -> Result<String> {
-        let name = format!("math_{}_{}", math.name(), suffix(s));
-        if !self.functions.known.contains(&name) {
-            match function(math, s) {
-                Some(text) => {
-                    self.functions.text.push_str(&text);
-                    self.functions.known.insert(name.clone());
-                }
-                None => {
-                    let pointer = self.math_pointer(math, s)?;
-                    return Ok(format!("each{}_{}(0xffff, {pointer}, {args})", math.arity(), ctype(s)));
-                }
+    pub(super) fn math_call(&mut self, math: MathFn, s: Scalar, args: Vec<Expr>) -> Result<Expr> {
+        let kind = types::kind(s)?;
+        let made = match self.functions.0.get(&(math, kind)) {
+            Some(made) => *made,
+            None => {
+                let made = self.math_function(math, kind);
+                self.functions.0.insert((math, kind), made);
+                made
             }
+        };
+        if let Some(id) = made {
+            return Ok(Expr::Call(id, args.into()));
         }
-        Ok(format!("{name}({args})"))
+        let of = types::real(s)?;
+        let op = match math.arity() {
+            1 => families::each1(of),
+            2 => families::each2(of),
+            3 => families::each3(of),
+            _ => return Err(Unsupported("a function of four numbers")),
+        };
+        let given = [int(0xffff), self.math_pointer(math, s)?];
+        Ok(op.of(given.into_iter().chain(args).collect()))
     }
 
-    /// Their text.
-    pub(super) fn functions(&mut self) -> String {
-        std::mem::take(&mut self.functions.text)
+    /// A math function as a function of the kernel, where there is straight-line code for it.
+    fn math_function(&mut self, math: MathFn, kind: Kind) -> Option<FunctionId> {
+        let mut text = Text { k: &mut self.k, body: Vec::new(), count: 0 };
+        let params: Vec<Var> = (0..math.arity()).map(|_| text.variable(Ty::Lanes(kind), true)).collect();
+        let result = match kind {
+            Kind::F32 => lanes::of_floats(&mut text, math, &params)?,
+            _ => lanes::of_doubles(&mut text, math, &params)?,
+        };
+        let mut body = text.body;
+        body.push(Stmt::Return(Some(Expr::Var(result))));
+        let name = format!("math_{}_{}", math.name(), kind.name());
+        let functions = &mut self.k.kernel_mut().functions;
+        functions.push(Function { name, math: Some((math, kind)), gives: Ty::Lanes(kind), params, body });
+        Some(FunctionId(functions.len() as u32 - 1))
     }
 }

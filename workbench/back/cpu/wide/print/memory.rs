@@ -2,27 +2,33 @@
 
 use std::sync::OnceLock;
 
-use super::range::{PLACE, ROW};
-use super::{Form, Mask, Place, Printer, ctype, in_row, signed_suffix, suffix, vtype};
+use super::names::Name;
+use super::{Form, Mask, Place, Printer, in_row, types};
 use crate::back::cpu::abi::context::DescField;
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::{Result, Unsupported};
-use crate::ir::{AtomicOp, BinaryOp, Op, ParamType, Scalar, Type, Value};
+use crate::back::lane::build::{all, choice, int, joined, set, ty, ulong, when};
+use crate::back::lane::families;
+use crate::back::lane::memory::{self as lanes, Element};
+use crate::back::lane::table::{LaneOp, NumberOp};
+use crate::back::lane::tree::{Binary, Expr, Stmt};
+use crate::back::lane::types::{Kind, Ty};
+use crate::ir::{Op, ParamType, Scalar, Type, Value};
 use crate::source::Span;
 
 /// An access to one allocation.
 pub(super) struct Access {
     pub root: Root,
-    /// The C names of the allocation and of the number of offsets it may start at.
-    pub base: String,
-    pub limit: String,
-    pub site: String,
-    /// What is read or written in memory.
+    /// The start of the allocation, and the number of offsets that an access may start at; of writes that which a fault leaves as it is.
+    pub base: Expr,
+    pub limit: Expr,
+    pub whole: Expr,
+    pub site: Expr,
+    /// The number that is read or written in memory.
     pub s: Scalar,
-    /// The name of the operations of memory.
-    pub kind: &'static str,
-    /// Whether the second word of a fault is the index that moved the pointer.
+    pub of: Element,
+    /// True if the second word of a fault is the index that moved the pointer.
     pub indexed: Option<Value>,
 }
 
@@ -36,35 +42,6 @@ fn cache_bytes() -> u64 {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         kib.map_or(32 << 20, |kib| (kib << 10).min(cores * (16 << 20)))
     })
-}
-
-/// What operations of memory are called by.
-fn memory_suffix(s: Scalar, write: bool) -> &'static str {
-    match s {
-        Scalar::Bool => "b1",
-        Scalar::I8 => "i8",
-        Scalar::U8 if write => "i8",
-        Scalar::U8 => "u8",
-        Scalar::I16 => "i16",
-        Scalar::U16 if write => "i16",
-        Scalar::U16 => "u16",
-        other => suffix(other),
-    }
-}
-
-/// An atomic in one of its texts.
-pub(super) struct Update {
-    pub result: Option<Value>,
-    pub op: AtomicOp,
-    /// What it is called, with the type.
-    pub call: String,
-    pub ptr: Value,
-    pub value: Value,
-    pub compare: Option<Value>,
-    /// Where the memory is that its offsets are from.
-    pub base: String,
-    /// Whether nobody else works on that memory meanwhile.
-    pub alone: bool,
 }
 
 impl Printer<'_> {
@@ -94,74 +71,91 @@ impl Printer<'_> {
             _ => span,
         };
         let site = self.site(span, SiteKind::Access { write, ty, root: site_root, indexed: indexed.is_some() });
-        let limit = self.limit(root, write, s.size(), 0)?;
-        Ok(Access {
-            root,
-            base: format!("B_{}", Self::root_name(root)?),
-            limit,
-            site,
-            s,
-            kind: memory_suffix(s, write),
-            indexed,
-        })
+        let (limit, whole) = self.both_limits(root, write, s.size())?;
+        // A slot is found by its chunk.
+        let base = if matches!(root, Root::Slot(_)) { int(0) } else { self.base(root)? };
+        let of = if write { types::stored(s) } else { types::element(s) };
+        Ok(Access { root, base, limit, whole, site, s, of, indexed })
     }
 
     /// The second word of a fault, for a chunk's one number.
-    fn word_one(&self, access: &Access, off: &str, u: u32) -> String {
-        access.indexed.map_or_else(|| format!("(u64){off}"), |index| format!("(u64){}", self.one(index, u)))
+    fn word_one(&self, access: &Access, off: &Expr, u: u32) -> Expr {
+        access.indexed.map_or_else(|| off.clone(), |index| self.one(index, u)).cast(ty::U64)
     }
 
-    fn word_lanes(&mut self, access: &Access, off: &str, u: u32) -> Result<String> {
-        access.indexed.map_or_else(|| Ok(off.to_owned()), |index| self.lanes(index, u))
+    pub(super) fn word_lanes(&mut self, access: &Access, off: &Expr, u: u32) -> Result<Expr> {
+        access.indexed.map_or_else(|| Ok(off.clone()), |index| self.lanes(index, u))
     }
 
-    /// Where in a slot's memory an element of all lanes is: elements of the lanes side by side.
-    fn slot_base(access: &Access, u: u32) -> Option<String> {
+    /// The place of an element of all lanes in a slot's memory: elements of the lanes side by side.
+    fn slot_base(&self, access: &Access, u: u32) -> Option<Expr> {
         match access.root {
-            Root::Slot(s) => Some(format!("S{}_{u}", s.index())),
+            Root::Slot(s) => Some(self.get(Name::Slot(s, u))),
             _ => None,
         }
+    }
+
+    /// True if one offset is in bounds.
+    fn is_inside(off: &Expr, limit: &Expr) -> Expr {
+        off.clone().cast(ty::U64).lt(limit.clone())
+    }
+
+    /// True if a chunk's neighbours at an offset are in bounds: all of them, or those of a mask.
+    pub(super) fn are_inside(&self, access: &Access, off: &Expr, window: &Expr, (place, mask): (Place, &Expr)) -> Expr {
+        let all = Self::is_inside(off, window);
+        match place.mask {
+            Mask::Full => all,
+            Mask::Some(_) => {
+                let size = int(i64::from(access.s.size()));
+                all.either(NumberOp::Inside.on([mask.clone(), off.clone(), size, access.limit.clone()]))
+            }
+        }
+    }
+
+    /// The one number at an offset.
+    fn number_at(&self, access: &Access, off: Expr) -> Expr {
+        let number = self.k.at(types::one(access.s), access.base.clone() + off);
+        if access.s == Scalar::Bool { number.differs(int(0)) } else { number }
+    }
+
+    /// Notes the fault of a chunk that has one offset.
+    fn note_offset(&self, access: &Access, off: &Expr, u: u32, mask: Expr) -> Stmt {
+        let words = (off.clone().cast(ty::U64), self.word_one(access, off, u));
+        self.note_one(&access.site, u, mask, words)
     }
 
     /// Reads memory.
     pub(super) fn load(&mut self, v: Value, ptr: Value, ty: Type, span: Span, place: Place) -> Result<()> {
         let access = self.access(ptr, ty, false, span)?;
-        let name = v.index();
         if let Root::Slot(_) = access.root {
             return self.load_slot(v, ptr, &access, place);
         }
-        let (base, limit, site, cty) = (&access.base, &access.limit, &access.site, ctype(access.s));
-        let truth = if access.s == Scalar::Bool { " != 0" } else { "" };
+        let of = types::one(access.s);
         if self.known.proven.contains(&ptr) {
             return self.load_proven(v, ptr, &access, place);
         }
         match (self.form(v), self.form(ptr)) {
             (Form::Group, _) => {
                 let off = self.one(ptr, 0);
-                let word = self.word_one(&access, &off, 0);
-                self.line(format!("{cty} v{name};\nif (likely((u64){off} < {limit})) v{name} = *(const {cty}*)({base} + {off}){truth};\nelse {{ v{name} = 0;"));
-                for u in 0..self.chunks {
-                    let mask = self.mask(place, u);
-                    self.line(format!("note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word});", 16 * u));
-                }
-                self.line("CLOSE }");
+                let to = self.declare(Name::Value(v, None), of);
+                let mut slow = vec![set(to.clone(), int(0))];
+                slow.extend((0..self.chunks).map(|u| self.note_offset(&access, &off, u, self.mask(place, u))));
+                slow.push(self.close());
+                let fast = set(to, self.number_at(&access, off.clone()));
+                self.push(choice(Self::is_inside(&off, &access.limit).likely(), fast, Stmt::Block(slow)));
             }
             (form, ptr_form) if ptr_form.is_one() => {
                 for u in 0..self.chunks {
                     let (off, mask) = (self.one(ptr, u), self.mask(place, u));
-                    let word = self.word_one(&access, &off, u);
-                    let target = if form == Form::Lanes { format!("x{name}_{u}") } else { format!("v{name}_{u}") };
-                    self.line(format!(
-                        "{cty} {target};\nif (likely((u64){off} < {limit})) {target} = *(const {cty}*)({base} + {off}){truth};\n\
-                         else {{ {target} = 0; note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word}); CLOSE }}",
-                        16 * u
-                    ));
+                    let note = self.note_offset(&access, &off, u, mask);
+                    let name = if form == Form::Lanes { Name::One(v, u) } else { Name::Value(v, Some(u)) };
+                    let to = self.declare(name, of.clone());
+                    let fast = set(to.clone(), self.number_at(&access, off.clone()));
+                    let slow = Stmt::Block(vec![set(to.clone(), int(0)), note, self.close()]);
+                    self.push(choice(Self::is_inside(&off, &access.limit).likely(), fast, slow));
                     if form == Form::Lanes {
-                        self.line(format!(
-                            "const {} v{name}_{u} = splat_{}({target});",
-                            vtype(access.s),
-                            suffix(access.s)
-                        ));
+                        let lanes = Self::splat(access.s, to);
+                        self.define(Name::Value(v, Some(u)), types::lanes(access.s), lanes);
                     }
                 }
             }
@@ -175,524 +169,401 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Elements that are a step apart, of a mask.
+    fn load_apart(&self, access: &Access, off: Expr, step: i64, mask: Expr) -> Expr {
+        let base = access.base.clone();
+        match access.of {
+            Element::F32 | Element::F64 | Element::I32 | Element::I64 => {
+                self.k.access(lanes::Access::LoadLine, access.of, vec![mask, base + off, int(step)])
+            }
+            Element::I8 | Element::U8 | Element::I16 | Element::U16 | Element::B1 => {
+                let offs = LaneOp::LineI64.on([off, int(step)]);
+                self.k.access(lanes::Access::LoadAt, access.of, vec![mask, base, offs])
+            }
+        }
+    }
+
+    /// Reads what is in bounds and notes the rest.
+    fn slow_load(&mut self, access: &Access, ptr: Value, mask: Expr, u: u32) -> Result<Expr> {
+        let offs = self.lanes(ptr, u)?;
+        let words = self.word_lanes(access, &offs, u)?;
+        let Access { site, base, limit, .. } = access;
+        let args = vec![self.state(), site.clone(), self.first_of(u), mask, base.clone(), limit.clone(), offs, words];
+        Ok(self.k.access(lanes::Access::LoadChecked, access.of, args))
+    }
+
     /// As [`Printer::load`], of lines: neighbours with one comparison, others with one at both ends.
     fn load_line(&mut self, v: Value, ptr: Value, step: i64, access: &Access, place: Place) -> Result<()> {
-        let (name, s, size) = (v.index(), access.s, i64::from(access.s.size()));
-        let (base, limit, site, kind) = (&access.base, &access.limit, &access.site, access.kind);
-        let near = step == size;
+        let near = step == i64::from(access.s.size());
         let mut ways = Vec::new();
         for u in 0..self.chunks {
             let (off, mask) = (self.one(ptr, u), self.mask(place, u));
+            let at = access.base.clone() + off.clone();
             let fast = match (place.mask, near) {
-                (Mask::Full, true) => format!("ld_{kind}({base} + {off})"),
-                (Mask::Some(_), true) => format!("ldm_{kind}({mask}, {base} + {off})"),
-                _ if size >= 4 => format!("gl_{}({mask}, {base} + {off}, {step})", suffix(s)),
-                _ => format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))"),
+                (Mask::Full, true) => self.k.access(lanes::Access::Load, access.of, vec![at]),
+                (Mask::Some(_), true) => self.k.access(lanes::Access::LoadSome, access.of, vec![mask.clone(), at]),
+                _ => self.load_apart(access, off, step, mask.clone()),
             };
-            let offs = self.lanes(ptr, u)?;
-            let words = self.word_lanes(access, &offs, u)?;
-            let slow = format!("bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words})", 16 * u);
-            ways.push((format!("v{name}_{u} = {fast};"), format!("v{name}_{u} = {slow};")));
+            ways.push((fast, self.slow_load(access, ptr, mask, u)?));
         }
-        let names: Vec<String> = (0..self.chunks).map(|u| format!("v{name}_{u}")).collect();
-        self.line(format!("{} {};", vtype(s), names.join(", ")));
+        let mut set_by = Vec::new();
+        for (u, (fast, slow)) in (0..self.chunks).zip(ways) {
+            let to = self.declare(Name::Value(v, Some(u)), types::lanes(access.s));
+            set_by.push((set(to.clone(), fast), set(to, slow)));
+        }
         if place.mask == Mask::Full && near && matches!(self.form(ptr), Form::Row(_)) {
             let window = self.limit(access.root, false, access.s.size(), self.chunks)?;
             let (off, rests) = (self.one(ptr, 0), self.rests(ptr, 0));
-            let (fast, slow): (Vec<String>, Vec<String>) = ways.into_iter().unzip();
+            let (fast, mut slow): (Vec<Stmt>, Vec<Stmt>) = set_by.into_iter().unzip();
             if let Some(ahead) = self.next_blocks.get(&ptr).cloned() {
                 for u in 0..self.chunks {
                     let off = self.one(ptr, u);
-                    self.fetch(base, &off, &ahead, s, u);
+                    self.fetch(&access.base, &off, &ahead, access.s, u);
                 }
             }
-            self.line(format!(
-                "if (likely({rests}(u64){off} < {window})) {{ {} }}\nelse {{ {} CLOSE }}",
-                fast.join(" "),
-                slow.join("\n")
-            ));
+            slow.push(self.close());
+            let test = all(rests.into_iter().chain([Self::is_inside(&off, &window)]));
+            self.push(choice(test.likely(), Stmt::Block(fast), Stmt::Block(slow)));
             return Ok(());
         }
         let window = self.limit(access.root, false, access.s.size(), 1)?;
-        for (u, (fast, slow)) in (0..self.chunks).zip(ways) {
+        for (u, (fast, slow)) in (0..self.chunks).zip(set_by) {
             let (off, mask, rests) = (self.one(ptr, u), self.mask(place, u), self.rests(ptr, u));
-            let test = match (near, place.mask) {
-                (true, Mask::Full) => format!("(u64){off} < {window}"),
-                (true, Mask::Some(_)) => format!("((u64){off} < {window} || inside({mask}, {off}, {size}, {limit}))"),
+            let tests = match near {
+                true => vec![self.are_inside(access, &off, &window, (place, &mask))],
                 // Both ends in bounds, so all between are.
-                (false, _) => format!("(u64){off} < {limit} && (u64)({off} + {}) < {limit}", 15 * step),
+                false => {
+                    let last = off.clone() + int(15 * step);
+                    [off, last].iter().map(|off| Self::is_inside(off, &access.limit)).collect()
+                }
             };
-            self.line(format!("if (likely({rests}{test})) {fast}\nelse {{ {slow} CLOSE }}"));
+            let test = all(rests.into_iter().chain(tests));
+            self.push(choice(test.likely(), fast, Stmt::Block(vec![slow, self.close()])));
         }
         Ok(())
     }
 
     /// Asks for a chunk's elements that are so far away.
-    fn fetch(&mut self, base: &str, off: &str, ahead: &str, s: Scalar, u: u32) {
+    fn fetch(&mut self, base: &Expr, off: &Expr, ahead: &Expr, s: Scalar, u: u32) {
         let (begin, bytes) = (u * s.size() * 16, s.size() * 16);
-        let lines = (begin..begin + bytes).filter(|at| at.is_multiple_of(64));
-        for line in lines.collect::<Vec<_>>() {
-            self.line(format!("__builtin_prefetch({base} + {off} + {} + {ahead});", line - begin));
+        for line in (begin..begin + bytes).filter(|at| at.is_multiple_of(64)) {
+            let at = base.clone() + off.clone() + int(i64::from(line - begin)) + ahead.clone();
+            self.push(NumberOp::Prefetch.on([at]).stmt());
         }
     }
 
     /// The offset of a proven pointer for a chunk.
-    pub(super) fn proven_at(&self, ptr: Value, u: u32) -> String {
+    pub(super) fn proven_at(&self, ptr: Value, u: u32) -> Expr {
         let form = self.form(ptr);
         let step = if let Form::Row(step) = form { step } else { 0 };
         match self.known.lines.get(&ptr).and_then(|lines| lines.get(if form.is_whole() { 0 } else { u as usize })) {
-            Some(line) => in_row(&format!("({line})"), Scalar::I64, step, u),
+            Some(line) => in_row(line.clone(), Scalar::I64, step, u),
             None => self.one(ptr, u),
         }
     }
 
     /// As [`Printer::load`], of what is in bounds.
     fn load_proven(&mut self, v: Value, ptr: Value, access: &Access, place: Place) -> Result<()> {
-        let (name, s, base, kind) = (v.index(), access.s, &access.base, access.kind);
-        let truth = if s == Scalar::Bool { " != 0" } else { "" };
+        let s = access.s;
         if self.form(v) == Form::Group {
-            let off = self.proven_at(ptr, 0);
-            self.line(format!("const {0} v{name} = *(const {0}*)({base} + {off}){truth};", ctype(s)));
+            let number = self.number_at(access, self.proven_at(ptr, 0));
+            self.define(Name::Value(v, None), types::one(s), number);
             return Ok(());
         }
         let ahead = self.looks_ahead.get(&ptr).or_else(|| self.next_blocks.get(&ptr)).cloned();
         for u in 0..self.chunks {
             let (off, mask) = (self.proven_at(ptr, u), self.mask(place, u));
-            let (ty, value) = match (self.form(v), self.form(ptr)) {
+            let (of, value) = match (self.form(v), self.form(ptr)) {
                 (Form::Lanes, Form::Row(step) | Form::Line(step)) if step == i64::from(s.size()) => {
                     if let Some(ahead) = &ahead {
-                        self.fetch(base, &off, ahead, s, u);
+                        self.fetch(&access.base, &off, ahead, s, u);
                     }
                     // In bounds are the elements of all threads, those that are not here included.
-                    (vtype(s), format!("ld_{kind}({base} + {off})"))
+                    let at = access.base.clone() + off;
+                    (types::lanes(s), self.k.access(lanes::Access::Load, access.of, vec![at]))
                 }
-                (_, Form::Row(step) | Form::Line(step)) if s.size() >= 4 => {
-                    (vtype(s), format!("gl_{}({mask}, {base} + {off}, {step})", suffix(s)))
-                }
-                (_, Form::Row(step) | Form::Line(step)) => {
-                    (vtype(s), format!("ga_{kind}({mask}, {base}, line_i64({off}, {step}))"))
-                }
-                (Form::Lanes, _) => {
-                    (vtype(s), format!("splat_{}(*(const {}*)({base} + {off}){truth})", suffix(s), ctype(s)))
-                }
-                _ => (ctype(s), format!("*(const {}*)({base} + {off}){truth}", ctype(s))),
+                (_, Form::Row(step) | Form::Line(step)) => (types::lanes(s), self.load_apart(access, off, step, mask)),
+                (Form::Lanes, _) => (types::lanes(s), Self::splat(s, self.number_at(access, off))),
+                _ => (types::one(s), self.number_at(access, off)),
             };
-            self.line(format!("const {ty} v{name}_{u} = {value};"));
+            self.define(Name::Value(v, Some(u)), of, value);
         }
         Ok(())
     }
 
     /// Elements anywhere.
     fn gather(&mut self, v: Value, ptr: Value, access: &Access, place: Place, u: u32) -> Result<()> {
-        let (name, mask, kind) = (v.index(), self.mask(place, u), access.kind);
-        let (base, limit, site, vty) = (&access.base, &access.limit, &access.site, vtype(access.s));
+        let mask = self.mask(place, u);
         let offs = self.lanes(ptr, u)?;
-        let words = self.word_lanes(access, &offs, u)?;
-        let slow = format!("bad_ld_{kind}(&st, {site}, t0 + {}, {mask}, {base}, {limit}, {offs}, {words})", 16 * u);
-        if let Some((index, first)) = self.small_index(ptr, access.s, u)? {
-            // As 32-bit indices: a quarter of the work. Past 2^31 elements the slow way knows better.
-            let n = self.fresh();
-            let outside = Self::outside_small(access, &index, &first, &mask, n);
-            self.line(format!(
-                "{outside}{vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\n\
-                 else v{name}_{u} = gx_{}({mask}, {base} + {first}, at{n});",
-                suffix(access.s)
-            ));
-            return Ok(());
-        }
+        let slow = self.slow_load(access, ptr, mask.clone(), u)?;
         let n = self.fresh();
-        self.line(format!(
-            "const vi64 at{n} = {offs};\nconst m16 bad{n} = {mask} & outside(at{n}, {limit});\n\
-             {vty} v{name}_{u};\nif (unlikely(bad{n})) {{ v{name}_{u} = {slow}; CLOSE }}\nelse v{name}_{u} = ga_{kind}({mask}, {base}, at{n});"
-        ));
-        Ok(())
-    }
-
-    /// Declares a chunk's 32-bit indices `at<n>`, and who of the mask is out of bounds: `bad<n>`.
-    fn outside_small(access: &Access, index: &str, first: &str, mask: &str, n: u32) -> String {
-        let (limit, size) = (&access.limit, access.s.size());
-        format!(
-            "const u64 room{n} = (u64){first} < {limit} ? ({limit} - (u64){first} + {}) / {size} : 0;\n\
-             const vi32 at{n} = {index};\n\
-             m16 bad{n} = {mask} & outside_x(at{n}, room{n} < 0x80000000ull ? (u32)room{n} : 0x80000000u);\n",
-            size - 1
-        )
-    }
-
-    /// Where in memory a chunk's indices of such a pointer are, if they are bytes that lie there side by side.
-    fn bytes_of(&mut self, ptr: Value, u: u32) -> Result<Option<String>> {
-        let Some(Op::PtrAdd { index, .. }) = self.op_of(ptr) else { return Ok(None) };
-        let mut v = *index;
-        while let Some(Op::Convert(to, a)) = self.op_of(v) {
-            if !to.is_int() || to.bits() < 32 || !self.scalar(*a).is_int() {
-                return Ok(None);
+        let (bad, fast) = match self.small_index(ptr, access.s, u)? {
+            Some((index, first)) => {
+                // As 32-bit indices: a quarter of the work. Past 2^31 elements the slow way knows better.
+                let (at, _, bad) = self.outside_small(access, index, &first, mask.clone(), n);
+                let bad = self.variable_as(format!("bad{n}"), Ty::Mask, bad);
+                let at = vec![mask, access.base.clone() + first, at];
+                (bad, self.k.access(lanes::Access::LoadIndexed, access.of, at))
             }
-            v = *a;
-        }
-        let Some(Op::Load { ptr: from, .. }) = self.op_of(v) else { return Ok(None) };
-        let (from, root) = (*from, self.root_of(*from));
-        let is_known = self.known.bytes.contains(&v) && self.known.proven.contains(&from);
-        let is_near = self.form(from).slope() == Some(1) && matches!(root, Root::Param(_));
-        if !is_known || !is_near {
-            return Ok(None);
-        }
-        Ok(Some(format!("B_{} + {}", Self::root_name(root)?, self.proven_at(from, u))))
-    }
-
-    /// Whether the index of such a pointer is below 256.
-    fn has_byte_index(&self, ptr: Value) -> bool {
-        let Some(Op::PtrAdd { index, .. }) = self.op_of(ptr) else { return false };
-        let is_byte = |v: Value| {
-            self.scalar(v) == Scalar::U8
-                || matches!(self.op_of(v), Some(Op::Binary(BinaryOp::And, a, b))
-                    if [*a, *b].into_iter().any(|v| self.known(v).is_some_and(|n| (0..256).contains(&n))))
+            None => {
+                let at = self.constant_as(format!("at{n}"), Ty::Lanes(Kind::I64), offs);
+                let bad = mask.clone() & LaneOp::Outside.on([at.clone(), access.limit.clone()]);
+                let bad = self.constant_as(format!("bad{n}"), Ty::Mask, bad);
+                (bad, self.k.access(lanes::Access::LoadAt, access.of, vec![mask, access.base.clone(), at]))
+            }
         };
-        // Up to where it is no conversion that keeps the number.
-        let mut v = *index;
-        while !is_byte(v) {
-            match self.op_of(v) {
-                Some(Op::Convert(to, a)) if to.is_int() && to.bits() >= 32 && self.scalar(*a).is_int() => v = *a,
-                _ => return false,
-            }
-        }
-        true
-    }
-
-    /// Whether an element is in a shared variable whatever its index: that is a byte, and there are as many.
-    pub(super) fn is_in_table(&self, ptr: Value, value: Value) -> bool {
-        let Some(Op::PtrAdd { ptr: start, stride, .. }) = self.op_of(ptr) else { return false };
-        let Some(Op::SharedAddr(m)) = self.op_of(*start) else { return false };
-        let elements = self.module.shared.get(m.index()).map_or(0, |data| data.size / stride.bytes().max(1));
-        elements >= 256 && stride.bytes() == self.scalar(value).size() && self.has_byte_index(ptr)
-    }
-
-    /// For a pointer that is a shared one moved by a 32-bit number of elements, that number and the shared one's offset.
-    fn small_index(&mut self, ptr: Value, s: Scalar, u: u32) -> Result<Option<(String, String)>> {
-        let Some(Op::PtrAdd { ptr: from, index, stride }) = self.op_of(ptr) else { return Ok(None) };
-        let Some(Op::Convert(Scalar::I64 | Scalar::U64, small)) = self.op_of(*index) else { return Ok(None) };
-        let fits = stride.bytes() == s.size() && s.size() >= 4 && self.form(*from).is_one();
-        let is_small = self.func.ty(*small).scalar().is_some_and(|s| s.is_int() && s.bits() <= 32);
-        // An address that another region kept may be made of what this one does not know.
-        let is_known = self.defined.contains(from) && self.defined.contains(small);
-        if !fits || !is_small || !is_known {
-            return Ok(None);
-        }
-        Ok(Some((self.lanes(*small, u)?, self.one(*from, u))))
+        // The slow way names the lanes' offsets by what they are made of.
+        let to = self.declare(Name::Value(v, Some(u)), types::lanes(access.s));
+        let slow = Stmt::Block(vec![set(to.clone(), slow), self.close()]);
+        self.push(choice(bad.unlikely(), slow, set(to, fast)));
+        Ok(())
     }
 
     fn load_slot(&mut self, v: Value, ptr: Value, access: &Access, place: Place) -> Result<()> {
-        let name = v.index();
-        let (limit, site, s) = (&access.limit, &access.site, access.s);
+        let s = access.s;
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
-            let base = Self::slot_base(access, u).unwrap_or_default();
-            let is_one = self.form(ptr).is_one();
-            if is_one {
+            let base = self.slot_base(access, u).unwrap_or(int(0));
+            if self.form(ptr).is_one() {
                 let off = self.one(ptr, u);
-                let word = self.word_one(access, &off, u);
-                self.line(format!(
-                    "{} v{name}_{u};\nif (likely((u64){off} < {limit})) v{name}_{u} = ld_{}({base} + {off} * 16);\n\
-                     else {{ v{name}_{u} = splat_{}(0); note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word}); CLOSE }}",
-                    vtype(s),
-                    access.kind,
-                    suffix(s),
-                    16 * u
-                ));
+                let note = self.note_offset(access, &off, u, mask);
+                let to = self.declare(Name::Value(v, Some(u)), types::lanes(s));
+                let at = base + off.clone() * int(16);
+                let fast = set(to.clone(), self.k.access(lanes::Access::Load, access.of, vec![at]));
+                let slow = Stmt::Block(vec![set(to, Self::splat(s, int(0))), note, self.close()]);
+                self.push(choice(Self::is_inside(&off, &access.limit).likely(), fast, slow));
                 continue;
             }
-            let offs = self.lanes(ptr, u)?;
-            let words = self.word_lanes(access, &offs, u)?;
-            let n = self.fresh();
-            self.line(format!(
-                "const vi64 at{n} = {offs};\nconst m16 bad{n} = {mask} & outside(at{n}, {limit});\n\
-                 if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, {words}); CLOSE }}\n\
-                 const {} v{name}_{u} = ga_{}({mask} & ~bad{n}, {base}, add_i64(shl_i64(at{n}, splat_i64(4)), line_i64(0, {})));",
-                16 * u,
-                vtype(s),
-                access.kind,
-                s.size()
-            ));
+            let (bad, offs) = self.checked_slot(access, ptr, mask.clone(), u)?;
+            let some = vec![mask & bad.inverted(), base, offs];
+            let value = self.k.access(lanes::Access::LoadAt, access.of, some);
+            self.define(Name::Value(v, Some(u)), types::lanes(s), value);
         }
         Ok(())
+    }
+
+    /// Notes the lanes that access a slot out of bounds: gives these, and where elements are in the chunk's memory.
+    fn checked_slot(&mut self, access: &Access, ptr: Value, mask: Expr, u: u32) -> Result<(Expr, Expr)> {
+        let offs = self.lanes(ptr, u)?;
+        let words = self.word_lanes(access, &offs, u)?;
+        let n = self.fresh();
+        let at = self.constant_as(format!("at{n}"), Ty::Lanes(Kind::I64), offs);
+        let bad = mask & LaneOp::Outside.on([at.clone(), access.limit.clone()]);
+        let bad = self.constant_as(format!("bad{n}"), Ty::Mask, bad);
+        self.note_lanes(&access.site, u, bad.clone(), (at.clone(), words));
+        let element = LaneOp::ShlI64.on([at, LaneOp::SplatI64.on([int(4)])]);
+        let lane = LaneOp::LineI64.on([int(0), int(i64::from(access.s.size()))]);
+        Ok((bad, LaneOp::AddI64.on([element, lane])))
     }
 
     /// Writes memory.
     pub(super) fn store(&mut self, ptr: Value, value: Value, span: Span, place: Place) -> Result<()> {
         let ty = self.func.ty(value);
         let access = self.access(ptr, ty, true, span)?;
-        let (base, limit, site, kind) = (access.base.clone(), access.limit.clone(), access.site.clone(), access.kind);
-        let (s, size) = (access.s, i64::from(access.s.size()));
-        let is_slot = matches!(access.root, Root::Slot(_));
+        let near = self.form(ptr).slope() == Some(i64::from(access.s.size()));
+        let is_proven = self.known.proven.contains(&ptr);
+        let is_whole = place.mask == Mask::Full && self.form(ptr).is_whole();
         let mut ways = Vec::new();
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
-            let slot = Self::slot_base(&access, u);
             if self.form(ptr).is_one() {
-                let off = self.one(ptr, u);
-                let word = self.word_one(&access, &off, u);
-                let fault = format!("{{ note_one(&st, {site}, t0 + {}, {mask}, (u64){off}, {word}); CLOSE }}", 16 * u);
-                if let Some(slot) = slot {
-                    let lanes = self.lanes(value, u)?;
-                    let put = match place.mask {
-                        Mask::Some(_) if place.apart => format!("stm_{kind}({mask}, {slot} + {off} * 16, {lanes})"),
-                        _ => format!("st_{kind}({slot} + {off} * 16, {lanes})"),
-                    };
-                    self.line(format!("if (likely((u64){off} < {limit})) {put}; else {fault}"));
-                    continue;
-                }
-                // Of threads that write one place the last is the last.
-                let last = match (self.form(value).is_one(), place.mask) {
-                    (true, _) => self.one(value, u),
-                    (false, Mask::Full) => format!("lane_{}({}, 15)", suffix(s), self.lanes(value, u)?),
-                    (false, Mask::Some(_)) => {
-                        format!("lane_{}({}, last_lane({mask}))", suffix(s), self.lanes(value, u)?)
-                    }
-                };
-                let test = if place.mask == Mask::Full { String::new() } else { format!("if ({mask}) ") };
-                // After a fault the limit is 0: who is alive then is for the slow way to say.
-                let lanes = self.lanes(value, u)?;
-                self.line(format!(
-                    "{test}{{ if (likely((u64){off} < {limit})) *({}*)({base} + {off}) = ({}){last};\n\
-                     else {{ bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, splat_i64({off}), splat_i64({word}), {lanes}); CLOSE }} }}",
-                    ctype(s),
-                    ctype(s),
-                    16 * u
-                ));
+                self.store_one(&access, (ptr, value), place, u)?;
                 continue;
             }
             let lanes = self.lanes(value, u)?;
-            let near = self.form(ptr).slope() == Some(size);
-            if self.known.proven.contains(&ptr) && near {
+            if is_proven && near {
                 let off = self.proven_at(ptr, u);
                 match place.mask {
-                    Mask::Full if self.form(ptr).is_whole() => ways.push((off, lanes, String::new())),
+                    Mask::Full if is_whole => ways.push((off, lanes, None)),
                     Mask::Full => {
-                        let put = self.store_full(&access, &[(off, lanes)]);
-                        self.line(format!("{{ {put}}}"));
+                        let put = self.store_full(&access, vec![(off, lanes)]);
+                        self.push(Stmt::Block(put));
                     }
-                    Mask::Some(_) => self.line(format!("stm_{kind}({mask}, {base} + {off}, {lanes});")),
+                    Mask::Some(_) => {
+                        let put = self.store_some(&access, off, mask, lanes);
+                        self.push(put);
+                    }
                 }
                 continue;
             }
-            let offs = self.lanes(ptr, u)?;
-            let words = self.word_lanes(&access, &offs, u)?;
-            if is_slot {
-                let (n, slot) = (self.fresh(), slot.unwrap_or_default());
-                self.line(format!(
-                    "const vi64 at{n} = {offs};\nconst m16 bad{n} = {mask} & outside(at{n}, {limit});\n\
-                     if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, at{n}, {words}); CLOSE }}\n\
-                     sc_{kind}({mask} & ~bad{n}, {slot}, add_i64(shl_i64(at{n}, splat_i64(4)), line_i64(0, {size})), {lanes});",
-                    16 * u
-                ));
+            if let Some(slot) = self.slot_base(&access, u) {
+                let (bad, offs) = self.checked_slot(&access, ptr, mask.clone(), u)?;
+                let some = vec![mask & bad.inverted(), slot, offs, lanes];
+                self.push(self.k.access(lanes::Access::StoreAt, access.of, some).stmt());
                 continue;
             }
-            let slow = self.slow_store(&access, &site, ptr, &mask, &lanes, u)?;
+            let slow = self.slow_store(&access, &access.site, ptr, mask.clone(), lanes.clone(), u)?;
             if near {
-                let (off, rests) = (self.one(ptr, u), self.rests(ptr, u));
-                if place.mask == Mask::Full && self.form(ptr).is_whole() {
-                    ways.push((off, lanes, slow));
+                let off = self.one(ptr, u);
+                if is_whole {
+                    ways.push((off, lanes, Some(slow)));
                     continue;
                 }
                 let fast = match place.mask {
-                    Mask::Full => self.store_full(&access, &[(off.clone(), lanes)]),
-                    Mask::Some(_) => format!("stm_{kind}({mask}, {base} + {off}, {lanes});"),
+                    Mask::Full => self.store_full(&access, vec![(off.clone(), lanes)]),
+                    Mask::Some(_) => vec![self.store_some(&access, off.clone(), mask.clone(), lanes)],
                 };
                 let window = self.limit(access.root, true, access.s.size(), 1)?;
-                let test = match place.mask {
-                    Mask::Full => format!("(u64){off} < {window}"),
-                    Mask::Some(_) => format!("((u64){off} < {window} || inside({mask}, {off}, {size}, {limit}))"),
-                };
-                self.line(format!("if (likely({rests}{test})) {{ {fast} }}\nelse {{ {slow} CLOSE }}"));
+                let test = self.are_inside(&access, &off, &window, (place, &mask));
+                let test = all(self.rests(ptr, u).into_iter().chain([test]));
+                let slow = Stmt::Block(vec![slow, self.close()]);
+                self.push(choice(test.likely(), Stmt::Block(fast), slow));
                 continue;
             }
+            let offs = self.lanes(ptr, u)?;
             let n = self.fresh();
-            self.line(format!(
-                "const vi64 at{n} = {offs};\n\
-                 if (unlikely({mask} & outside(at{n}, {limit}))) {{ {slow} CLOSE }}\nelse sc_{kind}({mask}, {base}, at{n}, {lanes});"
-            ));
+            let at = self.constant_as(format!("at{n}"), Ty::Lanes(Kind::I64), offs);
+            let outside = mask.clone() & LaneOp::Outside.on([at.clone(), access.limit.clone()]);
+            let fast = self.k.access(lanes::Access::StoreAt, access.of, vec![mask, access.base.clone(), at, lanes]);
+            self.push(choice(outside.unlikely(), Stmt::Block(vec![slow, self.close()]), fast.stmt()));
         }
         if !ways.is_empty() {
-            let (chunks, slow): (Vec<_>, Vec<_>) =
-                ways.into_iter().map(|(off, lanes, slow)| ((off, lanes), slow)).unzip();
-            let fast = self.store_full(&access, &chunks);
-            if self.known.proven.contains(&ptr) {
-                self.line(format!("{{ {fast}}}"));
-                return Ok(());
+            let (mut chunks, mut slow) = (Vec::new(), Vec::new());
+            for (off, lanes, way) in ways {
+                chunks.push((off, lanes));
+                slow.extend(way);
             }
-            let window = self.limit(access.root, true, access.s.size(), self.chunks)?;
-            let (off, rests) = (self.one(ptr, 0), self.rests(ptr, 0));
-            let slow = slow.join("\n");
-            self.line(format!("if (likely({rests}(u64){off} < {window})) {{ {fast}}}\nelse {{ {slow} CLOSE }}"));
+            self.store_chunks(&access, ptr, (chunks, slow), (0, self.chunks))?;
         }
         Ok(())
+    }
+
+    /// Stores all lanes of chunks, from one of that number on, in one way where all of them are in bounds, and otherwise in another.
+    pub(super) fn store_chunks(
+        &mut self,
+        access: &Access,
+        ptr: Value,
+        (chunks, mut slow): (Vec<(Expr, Expr)>, Vec<Stmt>),
+        (u, count): (u32, u32),
+    ) -> Result<()> {
+        let fast = Stmt::Block(self.store_full(access, chunks));
+        if self.known.proven.contains(&ptr) {
+            self.push(fast);
+            return Ok(());
+        }
+        let window = self.limit(access.root, true, access.s.size(), count)?;
+        let test = all(self.rests(ptr, u).into_iter().chain([Self::is_inside(&self.one(ptr, u), &window)]));
+        slow.push(self.close());
+        self.push(choice(test.likely(), fast, Stmt::Block(slow)));
+        Ok(())
+    }
+
+    /// Stores neighbours of a mask.
+    fn store_some(&self, access: &Access, off: Expr, mask: Expr, lanes: Expr) -> Stmt {
+        let at = access.base.clone() + off;
+        self.k.access(lanes::Access::StoreSome, access.of, vec![mask, at, lanes]).stmt()
+    }
+
+    /// Writes a chunk's one place.
+    fn store_one(&mut self, access: &Access, (ptr, value): (Value, Value), place: Place, u: u32) -> Result<()> {
+        let (mask, off, s) = (self.mask(place, u), self.one(ptr, u), access.s);
+        let test = Self::is_inside(&off, &access.limit).likely();
+        if let Some(slot) = self.slot_base(access, u) {
+            let lanes = self.lanes(value, u)?;
+            let at = slot + off.clone() * int(16);
+            let put = match place.mask {
+                Mask::Some(_) if place.apart => {
+                    self.k.access(lanes::Access::StoreSome, access.of, vec![mask.clone(), at, lanes])
+                }
+                _ => self.k.access(lanes::Access::Store, access.of, vec![at, lanes]),
+            };
+            let slow = vec![self.note_offset(access, &off, u, mask), self.close()];
+            self.push(choice(test, put.stmt(), Stmt::Block(slow)));
+            return Ok(());
+        }
+        // The last of the threads that write one place is the last.
+        let last = if self.form(value).is_one() {
+            self.one(value, u)
+        } else {
+            let number = match place.mask {
+                Mask::Full => int(15),
+                Mask::Some(_) => NumberOp::LastLane.on([mask.clone()]),
+            };
+            self.lane_of(s, value, number, u)?
+        };
+        // After a fault the limit is 0: who is alive then is for the slow way to say.
+        let lanes = self.lanes(value, u)?;
+        let (offs, words) = (off.clone(), access.indexed.map_or_else(|| off.clone(), |index| self.one(index, u)));
+        let splat = |one: Expr| LaneOp::SplatI64.on([one]);
+        let words = splat(words.cast(ty::U64));
+        let slow = self.bad_store(access, &access.site, mask.clone(), (splat(offs), words), lanes, u);
+        let to = self.k.at(types::one(s), access.base.clone() + off);
+        let put = choice(test, set(to, last.cast(types::one(s))), Stmt::Block(vec![slow, self.close()]));
+        let put = Stmt::Block(vec![put]);
+        self.push(if place.mask == Mask::Full { put } else { when(mask, put) });
+        Ok(())
+    }
+
+    /// One lane of a value.
+    fn lane_of(&mut self, s: Scalar, value: Value, number: Expr, u: u32) -> Result<Expr> {
+        let lanes = self.lanes(value, u)?;
+        Ok(match types::vector(s).kind() {
+            Some(kind) => families::lane(kind).on([lanes, number]),
+            None => NumberOp::LaneB1.on([lanes, number]),
+        })
+    }
+
+    fn bad_store(
+        &self,
+        access: &Access,
+        site: &Expr,
+        mask: Expr,
+        (offs, words): (Expr, Expr),
+        lanes: Expr,
+        u: u32,
+    ) -> Stmt {
+        let (base, limit) = (access.base.clone(), access.whole.clone());
+        let args = vec![self.state(), site.clone(), self.first_of(u), mask, base, limit, offs, words, lanes];
+        self.k.access(lanes::Access::StoreChecked, access.of, args).stmt()
     }
 
     /// Stores what is in bounds and notes the rest.
     pub(super) fn slow_store(
         &mut self,
         access: &Access,
-        site: &str,
+        site: &Expr,
         ptr: Value,
-        mask: &str,
-        lanes: &str,
+        mask: Expr,
+        lanes: Expr,
         u: u32,
-    ) -> Result<String> {
+    ) -> Result<Stmt> {
         let offs = self.lanes(ptr, u)?;
         let words = self.word_lanes(access, &offs, u)?;
-        let (kind, base, limit) = (access.kind, &access.base, &access.limit);
-        Ok(format!("bad_st_{kind}(&st, {site}, t0 + {}, {mask}, {base}, X{limit}, {offs}, {words}, {lanes});", 16 * u))
+        Ok(self.bad_store(access, site, mask, (offs, words), lanes, u))
     }
 
     /// Stores all lanes of chunks at neighbouring elements: past the cache where the kernel does not read the array, and the cache does not
     /// hold all that it works on. Of a row the first chunk tells whether all begin where lines of the cache do.
-    pub(super) fn store_full(&mut self, access: &Access, chunks: &[(String, String)]) -> String {
-        let (base, kind) = (&access.base, access.kind);
-        let put = |name: &str| -> String {
-            chunks.iter().map(|(off, lanes)| format!("{name}_{kind}({base} + {off}, {lanes}); ")).collect()
+    pub(super) fn store_full(&mut self, access: &Access, chunks: Vec<(Expr, Expr)>) -> Vec<Stmt> {
+        let put = |printer: &Self, past_cache: bool| -> Vec<Stmt> {
+            let one = |(off, lanes): &(Expr, Expr)| {
+                let at = access.base.clone() + off.clone();
+                match past_cache {
+                    true => printer.k.store_past_cache(access.of, at, lanes.clone()),
+                    false => printer.k.access(lanes::Access::Store, access.of, vec![at, lanes.clone()]),
+                }
+            };
+            chunks.iter().map(|chunk| one(chunk).stmt()).collect()
         };
         match (access.root, chunks.first()) {
             (Root::Param(i), Some((off, _))) if access.s.size() >= 4 && !self.reads.contains(&i) => {
-                let (len, cache) = (DescField::LEN, cache_bytes());
-                let params = self.func.params.iter().enumerate();
-                let all: Vec<String> = params
-                    .filter(|(_, param)| !matches!(param.ty, ParamType::Scalar(_)))
-                    .map(|(i, _)| format!("*(const u64*)(D_p{i} + {len})"))
-                    .collect();
-                self.limits.insert(format!(
-                    "const b1 nt_p{i} = {} >= {cache}ull && *(const u64*)(D_p{i} + {len}) >= {}ull;",
-                    all.join(" + "),
-                    cache / 16
-                ));
-                // Groups of a long row begin whole lines apart.
-                let off = off.replace(PLACE, ROW);
-                format!("if (nt_p{i} && is_line({base} + {off})) {{ {}}} else {{ {}}}", put("nt"), put("st"))
-            }
-            _ => put("st"),
-        }
-    }
-
-    /// Reads, computes and writes memory in one step, lane after lane.
-    pub(super) fn atomic(
-        &mut self,
-        result: Option<Value>,
-        op: AtomicOp,
-        (ptr, value, compare): (Value, Value, Option<Value>),
-        span: Span,
-        place: Place,
-    ) -> Result<()> {
-        let ty = self.func.ty(value);
-        let access = self.access(ptr, ty, true, span)?;
-        let s = access.s;
-        if matches!(access.root, Root::Slot(_)) || s.size() < 4 {
-            return Err(Unsupported("such an atomic"));
-        }
-        let name = match op {
-            AtomicOp::Add => "add",
-            AtomicOp::Sub => "sub",
-            AtomicOp::Exch => "exch",
-            AtomicOp::Min => "min",
-            AtomicOp::Max => "max",
-            AtomicOp::Inc => "inc",
-            AtomicOp::Dec => "dec",
-            AtomicOp::And => "and",
-            AtomicOp::Or => "or",
-            AtomicOp::Xor => "xor",
-            AtomicOp::Cas => "cas",
-        };
-        if s.is_float() && !matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Exch) {
-            return Err(Unsupported("such an atomic of floats"));
-        }
-        let kind = if s.is_float() { suffix(s) } else { signed_suffix(s) };
-        let alone = matches!(access.root, Root::Shared(_));
-        let call = format!("{name}_{kind}");
-        let mut update = Update { result, op, call, ptr, value, compare, base: access.base.clone(), alone };
-        if let Some(own) = self.own_sums(access.root) {
-            self.line(format!("if ({own}) {{"));
-            (update.base, update.alone) = (own, true);
-            self.update(&update, &access, place)?;
-            self.line("} else {");
-            (update.base, update.alone) = (access.base.clone(), alone);
-            self.update(&update, &access, place)?;
-            self.line("}");
-        } else {
-            self.update(&update, &access, place)?;
-        }
-        if let Some(v) = result {
-            self.defined.insert(v);
-            self.keep(v)?;
-        }
-        Ok(())
-    }
-
-    fn update(&mut self, update: &Update, access: &Access, place: Place) -> Result<()> {
-        let Update { result, call, ptr, value, compare, base, alone, .. } = update;
-        let (ptr, value, s) = (*ptr, *value, access.s);
-        let (limit, site) = (&access.limit, &access.site);
-        for u in 0..self.chunks {
-            let (mask, n) = (self.mask(place, u), self.fresh());
-            let offs = self.lanes(ptr, u)?;
-            let small = match (result, alone, compare) {
-                (None, true, None) => self.small_index(ptr, s, u)?,
-                _ => None,
-            };
-            if let Some((index, first)) = small {
-                let words = self.word_lanes(access, &offs, u)?;
-                let (up, value) = match self.form(value).is_one() {
-                    true => ("up1", self.one(value, u)),
-                    false => ("up", self.lanes(value, u)?),
+                let cache = cache_bytes();
+                let length = |i: usize| {
+                    let desc = self.get(Name::Desc(Root::Param(i as u32)));
+                    self.k.at(ty::U64, desc + int(i64::from(DescField::LEN)))
                 };
-                let are_bytes = self.has_byte_index(ptr);
-                if let (true, "up1", Mask::Full, Some(from)) =
-                    (self.known.proven.contains(&ptr), up, place.mask, self.bytes_of(ptr, u)?)
-                {
-                    self.line(format!("up1_bytes_{call}({base} + {first}, {from}, {value});"));
-                    continue;
-                }
-                if self.known.proven.contains(&ptr) {
-                    self.line(format!(
-                        "{up}_{call}({mask}, {base} + {first}, {index}, {value}, {});",
-                        i32::from(are_bytes)
-                    ));
-                    continue;
-                }
-                let mut outside = Self::outside_small(access, &index, &first, &mask, n);
-                if are_bytes {
-                    outside = outside
-                        .replace(&format!("m16 bad{n} = "), &format!("m16 bad{n} = likely(room{n} >= 256) ? 0 : "));
-                }
-                let text = format!(
-                    "{outside}if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, {offs}, {words}); CLOSE }}\n\
-                     {up}_{call}({mask} & ~bad{n}, {base} + {first}, at{n}, {value}, {});",
-                    16 * u,
-                    i32::from(are_bytes)
-                );
-                if !self.add_line(update, access, place, u, &text)? {
-                    self.line(text);
-                }
-                continue;
+                let params = self.func.params.iter().enumerate();
+                let lengths = params.filter(|(_, param)| !matches!(param.ty, ParamType::Scalar(_)));
+                let whole = joined(Binary::Add, lengths.map(|(i, _)| length(i))).unwrap_or(int(0));
+                let is_large = whole.ge(ulong(cache)).both(length(i as usize).ge(ulong(cache / 16)));
+                let past_cache = self.past_cache(i, is_large);
+                // Groups of a long row begin whole lines apart.
+                let (place, row) = (self.place_in_row(), self.begin_of_row());
+                let off = off.replaced(&|part| (*part == place).then(|| row.clone()));
+                let test = past_cache.both(NumberOp::IsLine.on([access.base.clone() + off]));
+                vec![choice(test, Stmt::Block(put(self, true)), Stmt::Block(put(self, false)))]
             }
-            let words = self.word_lanes(access, &format!("at{n}"), u)?;
-            let lanes = self.lanes(value, u)?;
-            let compare = match compare {
-                Some(c) => format!(", {}", self.lanes(*c, u)?),
-                None => String::new(),
-            };
-            let checked = format!(
-                "const vi64 at{n} = {offs};\nm16 bad{n} = {mask} & outside(at{n}, {limit});\n\
-                 if (unlikely(bad{n})) {{ bad{n} = bad_lanes(&st, {site}, t0 + {}, {mask}, X{limit}, at{n}, {words}); CLOSE }}",
-                16 * u
-            );
-            let space = if *alone { "shared" } else { "global" };
-            let call = format!("at_{call}_{space}({mask} & ~bad{n}, {base}, at{n}, {lanes}{compare})");
-            if *alone && self.add_line(update, access, place, u, &format!("{checked} {call};"))? {
-                continue;
-            }
-            self.line(checked);
-            match result {
-                Some(v) => self.line(format!("const {} v{}_{u} = {call};", vtype(s), v.index())),
-                None => self.line(format!("{call};")),
-            }
+            _ => put(self, false),
         }
-        Ok(())
     }
 }

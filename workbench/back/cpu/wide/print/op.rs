@@ -1,19 +1,27 @@
 //! `Let`: what a value is, once for the group, once a chunk, or for each lane.
 
-use super::arith::{self, comparison, fit};
-use super::{Form, Mask, Place, Printer, Version, ctype, scalar_of, signed_suffix, suffix, vtype};
+use super::arith::{self, comparison, comparison_of_lanes};
+use super::names::Name;
+use super::{Form, Mask, Place, Printer, Version, in_row, scalar_of, types};
 use crate::back::Dim3;
 use crate::back::cpu::abi::site::SiteKind;
+use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::forms::{LANES, truncate};
 use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::lane::build::{int, long, pointer, set, ty, uint, when};
+use crate::back::lane::families::{self, Number, Vector};
+use crate::back::lane::memory::{Access, Element};
+use crate::back::lane::table::{FaultOp, LaneOp, NumberOp};
+use crate::back::lane::tree::{self as lane, Expr};
+use crate::back::lane::types::Ty;
 use crate::ir::{BinaryOp, Builtin, Const, Local, MathFn, Op, Scalar, Stmt, Stride, Value};
 use crate::source::Span;
 
 /// Farthest an index moves a pointer, in bytes, as in the code of the other tiers.
 const MAX_REACH: i64 = 1 << 48;
 
-/// How many operations an index is followed through to see how large it can be.
+/// The operations that an index is followed through to see how large it can be.
 const MAX_FOLLOWED: u32 = 6;
 
 impl Printer<'_> {
@@ -37,7 +45,6 @@ impl Printer<'_> {
             self.note_rest(v, op);
         }
         let s = self.scalar(v);
-        let name = v.index();
         if self.can_wait(v, op) {
             self.lazy.insert(v);
             return Ok(());
@@ -46,18 +53,18 @@ impl Printer<'_> {
         match self.form(v) {
             Form::Group | Form::Row(_) => {
                 let value = self.op_one(v, op, 0)?;
-                self.line(format!("const {} v{name} = {value};", ctype(s)));
+                self.define(Name::Value(v, None), types::one(s), value);
             }
             Form::Chunk | Form::Line(_) => {
                 for u in 0..self.chunks {
                     let value = self.op_one(v, op, u)?;
-                    self.line(format!("const {} v{name}_{u} = {value};", ctype(s)));
+                    self.define(Name::Value(v, Some(u)), types::one(s), value);
                 }
             }
             Form::Lanes => {
                 for u in 0..self.chunks {
                     let value = self.op_lanes(v, op, u)?;
-                    self.line(format!("const {} v{name}_{u} = {value};", vtype(s)));
+                    self.define(Name::Value(v, Some(u)), types::lanes(s), value);
                 }
             }
         }
@@ -65,7 +72,7 @@ impl Printer<'_> {
         self.check_length()
     }
 
-    /// Whether a value need not have a name: an address of each lane, or an index widened for one, that no other region wants.
+    /// True if a value need not have a name: an address of each lane, or an index widened for one, that no other region wants.
     fn can_wait(&self, v: Value, op: &Op) -> bool {
         let is_kept = self.split.is_some_and(|plan| !matches!(plan.values[v.index()], ValueHome::Region));
         let operands = match op {
@@ -76,7 +83,7 @@ impl Printer<'_> {
         self.form(v) == Form::Lanes && !is_kept && !self.lazy.contains(&operands)
     }
 
-    /// Whether the operand of a widening does not wrap within the chunk.
+    /// True if the operand of a widening does not wrap within the chunk.
     fn note_rest(&mut self, v: Value, op: &Op) {
         let (Op::Convert(_, a), form) = (op, self.form(v)) else { return };
         let from = self.scalar(*a);
@@ -86,62 +93,66 @@ impl Printer<'_> {
         for u in 0..self.times(form) {
             let one = self.one(*a, u);
             let test = match reach > 0 {
-                true => format!("{one} <= {}ll", most - reach),
-                false => format!("{one} >= {}ll", least - reach),
+                true => one.le(long(most - reach)),
+                false => one.ge(long(least - reach)),
             };
-            let name = if form.is_whole() { String::new() } else { format!("_{u}") };
-            self.line(format!("const b1 ok{}{name} = {test};", v.index()));
+            let part = if form.is_whole() { None } else { Some(u) };
+            self.define(Name::Rest(v, part), Ty::Bool, test);
         }
     }
 
-    /// What one number of a value is: for the group, for a chunk, or the first of its line.
-    fn op_one(&mut self, v: Value, op: &Op, u: u32) -> Result<String> {
+    /// The one number of a value: for the group, for a chunk, or the first of its line.
+    fn op_one(&mut self, v: Value, op: &Op, u: u32) -> Result<Expr> {
         let s = self.scalar(v);
         if self.places.is_some_and(|places| places.contains(&v)) {
-            return Ok(super::in_row(&format!("({})((u64)bx0 * SPAN + t0)", ctype(s)), s, 1, u));
+            let row = self.get(Name::FirstBlock).cast(ty::U64) * self.span();
+            return Ok(in_row((row + self.get(Name::Thread)).cast(types::one(s)), s, 1, u));
         }
         Ok(match op {
             Op::Const(c) => Self::constant(*c),
-            Op::Param(i) if self.func.ty(v).scalar().is_some() => format!("A{i}"),
-            Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => "0ll".to_owned(),
+            Op::Param(i) if self.func.ty(v).scalar().is_some() => self.get(Name::Argument(*i)),
+            Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) => long(0),
             Op::Get(l) => self.local_one(*l, v, u),
             Op::Builtin(b) => self.builtin_one(*b, u),
-            Op::Unary(op, a) => arith::unary(*op, s, &self.one(*a, u)),
+            Op::Unary(op, a) => arith::unary(*op, s, self.one(*a, u)),
             Op::Binary(op @ (BinaryOp::Div | BinaryOp::Rem), a, b) if !s.is_float() => {
-                let (a, b, ty) = (self.one(*a, u), self.one(*b, u), ctype(s));
-                let sign = if *op == BinaryOp::Div { "/" } else { "%" };
-                // What was noted as a fault must not be one of this process.
-                let minus = if s.is_signed() { format!(" || {b} == -1") } else { String::new() };
-                let instead = if *op == BinaryOp::Div { format!("({ty})(0 - {a})") } else { format!("({ty})0") };
-                format!("(({b} == 0{minus}) ? {instead} : ({ty})({a} {sign} {b}))")
+                let (a, b, of) = (self.one(*a, u), self.one(*b, u), types::one(s));
+                // A noted fault must not be one of this process.
+                let is_zero = b.clone().equals(int(0));
+                let is_fault = if s.is_signed() { is_zero.either(b.clone().equals(int(-1))) } else { is_zero };
+                let (instead, value) = match op {
+                    BinaryOp::Div => (int(0) - a.clone(), a / b),
+                    _ => (int(0), a % b),
+                };
+                is_fault.choose(instead.cast(of.clone()), value.cast(of))
             }
-            Op::Binary(op, a, b) => arith::binary(*op, s, self.scalar(*b), &self.one(*a, u), &self.one(*b, u))?,
+            Op::Binary(op, a, b) => arith::binary(*op, s, self.scalar(*b), self.one(*a, u), self.one(*b, u))?,
             Op::Compare(op, a, b) => {
-                let sign = comparison(*op).0;
-                match self.func.ty(*a).scalar() {
-                    Some(_) => format!("(b1)({} {sign} {})", self.one(*a, u), self.one(*b, u)),
-                    None => format!("(b1)({} {sign} {})", self.address_one(*a, u)?, self.address_one(*b, u)?),
-                }
+                let (x, y) = match self.func.ty(*a).scalar() {
+                    Some(_) => (self.one(*a, u), self.one(*b, u)),
+                    None => (self.address_one(*a, u)?, self.address_one(*b, u)?),
+                };
+                x.with(comparison(*op), y).cast(Ty::Bool)
             }
-            Op::Convert(to, a) => arith::convert(self.scalar(*a), *to, &self.one(*a, u)),
-            Op::Bitcast(to, a) => arith::bitcast(self.scalar(*a), *to, &self.one(*a, u)),
-            Op::Select(c, a, b) => format!("({} ? {} : {})", self.one(*c, u), self.one(*a, u), self.one(*b, u)),
+            Op::Convert(to, a) => arith::convert(self.scalar(*a), *to, self.one(*a, u)),
+            Op::Bitcast(to, a) => arith::bitcast(self.scalar(*a), *to, self.one(*a, u)),
+            Op::Select(c, a, b) => self.one(*c, u).choose(self.one(*a, u), self.one(*b, u)),
             Op::Math(math, args) => {
-                let args: Vec<String> = args.iter().map(|a| self.one(*a, u)).collect();
-                self.math_one(*math, s, &args)?
+                let args = args.iter().map(|a| self.one(*a, u)).collect();
+                self.math_one(*math, s, args)?
             }
-            Op::Bit(bit, a) => arith::bit(*bit, self.scalar(*a), &self.one(*a, u))?,
+            Op::Bit(bit, a) => arith::bit(*bit, self.scalar(*a), self.one(*a, u))?,
             Op::PtrAdd { ptr, index, stride } => {
                 let by = self.one(*index, u);
                 let by = match self.is_near(*index, *stride) {
-                    true => format!("{by} * {}", stride.bytes()),
-                    false => format!("far_s({by}, {}ll, {}ll)", reach(*stride), stride.bytes()),
+                    true => by * int(i64::from(stride.bytes())),
+                    false => NumberOp::Far.on([by, long(reach(*stride)), long(i64::from(stride.bytes()))]),
                 };
-                format!("(i64)({} + {by})", self.one(*ptr, u))
+                (self.one(*ptr, u) + by).cast(ty::I64)
             }
             Op::PtrDiff(a, b, stride) => {
                 let (a, b) = (self.address_one(*a, u)?, self.address_one(*b, u)?);
-                format!("((i64)({a} - {b}) / {})", stride.bytes().max(1))
+                (a - b).cast(ty::I64) / int(i64::from(stride.bytes().max(1)))
             }
             Op::PtrToInt(a) => self.address_one(*a, u)?,
             Op::IntToPtr(_) => return Err(Unsupported("a pointer made of a number")),
@@ -150,76 +161,52 @@ impl Printer<'_> {
         })
     }
 
-    /// What a value is for each lane.
-    pub(super) fn op_lanes(&mut self, v: Value, op: &Op, u: u32) -> Result<String> {
+    /// The lanes of a value.
+    pub(super) fn op_lanes(&mut self, v: Value, op: &Op, u: u32) -> Result<Expr> {
         let s = self.scalar(v);
-        let kind = suffix(s);
         Ok(match op {
-            Op::Get(l) => {
-                let version = self.printed[v.index()];
-                match self.local(*l, version) {
-                    (name, Form::Lanes) => format!("{name}{}_{u}", l.index()),
-                    (_, Form::Row(step) | Form::Line(step)) => {
-                        format!("line_{kind}({}, {step})", self.local_one(*l, v, u))
-                    }
-                    _ => format!("splat_{kind}({})", self.local_one(*l, v, u)),
-                }
-            }
+            Op::Get(l) => match self.local(*l, self.printed[v.index()]) {
+                (is_apart, Form::Lanes) => self.local_part(*l, is_apart, Some(u)),
+                (_, Form::Row(step) | Form::Line(step)) => Self::line(s, self.local_one(*l, v, u), step)?,
+                _ => Self::splat(s, self.local_one(*l, v, u)),
+            },
             Op::Builtin(Builtin::ThreadIdx(d)) => {
-                self.tables.insert(*d);
-                format!("ld_i32((const char*)(T{d} + t0 + {}))", 16 * u)
+                let at = self.table_of_threads(*d) + self.get(Name::Thread) + int(i64::from(LANES * u));
+                self.k.access(Access::Load, Element::I32, vec![at.cast(pointer(ty::I8))])
             }
             Op::Const(_) | Op::Param(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::Builtin(_) => {
                 let one = self.op_one(v, op, u)?;
-                format!("splat_{kind}({one})")
+                Self::splat(s, one)
             }
-            Op::Unary(op, a) => {
-                let a = self.lanes(*a, u)?;
-                arith::unary_lanes(*op, s, &a)
-            }
+            Op::Unary(op, a) => arith::unary_lanes(*op, s, self.lanes(*a, u)?)?,
             Op::Binary(op, a, b) => self.binary_lanes(*op, s, *a, *b, u)?,
             Op::Compare(op, a, b) => {
-                let name = comparison(*op).1;
-                match self.func.ty(*a).scalar() {
+                let (of, x, y) = match self.func.ty(*a).scalar() {
                     Some(Scalar::Bool) => {
                         let (a, b) = (self.lanes(*a, u)?, self.lanes(*b, u)?);
-                        format!("{name}_i32(b1_to_i32({a}), b1_to_i32({b}))")
+                        (Number::I32, LaneOp::B1ToI32.on([a]), LaneOp::B1ToI32.on([b]))
                     }
-                    Some(s) => format!("{name}_{}({}, {})", signed_suffix(s), self.lanes(*a, u)?, self.lanes(*b, u)?),
-                    None => format!("{name}_u64({}, {})", self.address_lanes(*a, u)?, self.address_lanes(*b, u)?),
-                }
+                    Some(s) => (types::number(s)?, self.lanes(*a, u)?, self.lanes(*b, u)?),
+                    None => (Number::U64, self.address_lanes(*a, u)?, self.address_lanes(*b, u)?),
+                };
+                comparison_of_lanes(*op, of).on([x, y])
             }
-            Op::Convert(to, a) => {
-                let from = self.scalar(*a);
-                let a = self.lanes(*a, u)?;
-                self.convert_lanes(from, *to, a)
-            }
-            Op::Bitcast(to, a) => {
-                let from = self.scalar(*a);
-                let a = self.lanes(*a, u)?;
-                match (suffix(from), suffix(*to)) {
-                    _ if *to == Scalar::Bool || from == Scalar::Bool => self.convert_lanes(from, *to, a),
-                    (x, y) if x == y => fit(*to, a),
-                    (x, y) => format!("cast_{x}_{y}({a})"),
-                }
-            }
+            Op::Convert(to, a) => arith::convert_lanes(self.scalar(*a), *to, self.lanes(*a, u)?)?,
+            Op::Bitcast(to, a) => arith::bitcast_lanes(self.scalar(*a), *to, self.lanes(*a, u)?)?,
             Op::Select(c, a, b) => {
                 let (c, a, b) = (self.lanes(*c, u)?, self.lanes(*a, u)?, self.lanes(*b, u)?);
-                format!("select_{kind}({c}, {a}, {b})")
+                families::select(types::vector(s)).on([c, a, b])
             }
             Op::Math(math, args) => self.math_lanes(*math, s, args, u)?,
-            Op::Bit(bit, a) => {
-                let from = self.scalar(*a);
-                let a = self.lanes(*a, u)?;
-                arith::bit_lanes(*bit, from, &a)?
-            }
+            Op::Bit(bit, a) => arith::bit_lanes(*bit, self.scalar(*a), self.lanes(*a, u)?)?,
             Op::PtrAdd { ptr, index, stride } => {
                 let near = self.is_near(*index, *stride);
                 let (p, i) = (self.lanes(*ptr, u)?, self.lanes(*index, u)?);
+                let splat = |n: u32| LaneOp::SplatI64.on([int(i64::from(n))]);
                 let by = match (near, stride.bytes()) {
-                    (true, n) if n.is_power_of_two() => format!("shl_i64({i}, splat_i64({}))", n.trailing_zeros()),
-                    (true, n) => format!("mul_i64({i}, splat_i64({n}))"),
-                    (false, n) => format!("far_v({i}, {}ll, {n}ll)", reach(*stride)),
+                    (true, n) if n.is_power_of_two() => LaneOp::ShlI64.on([i, splat(n.trailing_zeros())]),
+                    (true, n) => LaneOp::MulI64.on([i, splat(n)]),
+                    (false, n) => LaneOp::FarV.on([i, long(reach(*stride)), long(i64::from(n))]),
                 };
                 if matches!(
                     self.op_of(*ptr),
@@ -227,12 +214,13 @@ impl Printer<'_> {
                 ) {
                     by
                 } else {
-                    format!("add_i64({p}, {by})")
+                    LaneOp::AddI64.on([p, by])
                 }
             }
             Op::PtrDiff(a, b, stride) => {
                 let (a, b) = (self.address_lanes(*a, u)?, self.address_lanes(*b, u)?);
-                format!("div_i64(sub_i64({a}, {b}), splat_i64({}))", stride.bytes().max(1))
+                let size = LaneOp::SplatI64.on([int(i64::from(stride.bytes().max(1)))]);
+                LaneOp::DivI64.on([LaneOp::SubI64.on([a, b]), size])
             }
             Op::PtrToInt(a) => self.address_lanes(*a, u)?,
             Op::IntToPtr(_) => return Err(Unsupported("a pointer made of a number")),
@@ -241,45 +229,17 @@ impl Printer<'_> {
         })
     }
 
-    /// Whether an index cannot move a pointer past all memory.
+    /// The number of a block's threads that lie side by side in a long row.
+    pub(super) fn span(&self) -> Expr {
+        uint(self.geometry.block.x)
+    }
+
+    /// True if an index cannot move a pointer past all memory.
     pub(super) fn is_near(&self, index: Value, stride: Stride) -> bool {
         self.forms[0].magnitude(index, MAX_FOLLOWED) <= reach(stride) as u64
     }
 
-    fn convert_lanes(&self, from: Scalar, to: Scalar, a: String) -> String {
-        let (x, y) = (suffix(from), suffix(to));
-        if from == to {
-            return a;
-        }
-        if to == Scalar::Bool {
-            return format!("truth_{x}({a})");
-        }
-        if from == Scalar::Bool {
-            return format!("b1_to_{y}({a})");
-        }
-        match (from.is_float(), to.is_float()) {
-            (true, true) => format!("{x}_to_{y}({a})"),
-            (false, true) => format!("{}_to_{y}({a})", signed_suffix(from)),
-            (true, false) if to.bits() >= 32 => format!("{x}_to_{}({a})", to.name()),
-            (true, false) => {
-                let bits = to.bits();
-                let (least, most) = if to.is_signed() {
-                    (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
-                } else {
-                    (0, (1 << bits) - 1)
-                };
-                format!("min_i32(max_i32({x}_to_i32({a}), splat_i32({least})), splat_i32({most}))")
-            }
-            (false, false) => match (x, y) {
-                ("i32", "i64") if from == Scalar::U32 => format!("widen_u32({a})"),
-                ("i32", "i64") => format!("widen_i32({a})"),
-                ("i64", "i32") => fit(to, format!("narrow_i64({a})")),
-                _ => fit(to, a),
-            },
-        }
-    }
-
-    fn math_lanes(&mut self, math: MathFn, s: Scalar, args: &[Value], u: u32) -> Result<String> {
+    fn math_lanes(&mut self, math: MathFn, s: Scalar, args: &[Value], u: u32) -> Result<Expr> {
         let constant = |v: &Value| match self.op_of(*v) {
             Some(Op::Const(Const::F32(x))) => Some(f64::from(*x)),
             Some(Op::Const(Const::F64(x))) => Some(*x),
@@ -290,68 +250,67 @@ impl Printer<'_> {
             .get(1)
             .and_then(constant)
             .is_some_and(|c| !c.is_nan() && (c != 0.0 || c.is_sign_negative() == (math == MathFn::Fmin)));
-        let kind = suffix(s);
-        let args: Vec<String> = args.iter().map(|a| self.lanes(*a, u)).collect::<Result<_>>()?;
-        let all = args.join(", ");
-        Ok(match math {
-            MathFn::Ceil
-            | MathFn::Floor
-            | MathFn::Trunc
-            | MathFn::Rint
-            | MathFn::Sqrt
-            | MathFn::Fabs
-            | MathFn::Copysign
-            | MathFn::Fma => {
-                format!("{}_{kind}({all})", math.name())
-            }
-            MathFn::Fmin if easy => format!("min2_{kind}({all})"),
-            MathFn::Fmax if easy => format!("max2_{kind}({all})"),
-            MathFn::Fmin | MathFn::Fmax => format!("{}_{kind}({all})", math.name()),
-            MathFn::Rsqrt if s == Scalar::F32 => format!("rsqrt_f32({all})"),
-            _ if math.arity() <= 3 => self.math_call(math, s, &all)?,
+        let of = types::real(s)?;
+        let args: Vec<Expr> = args.iter().map(|a| self.lanes(*a, u)).collect::<Result<_>>()?;
+        let op = match math {
+            MathFn::Ceil => families::ceil(of),
+            MathFn::Floor => families::floor(of),
+            MathFn::Trunc => families::trunc(of),
+            MathFn::Rint => families::rint(of),
+            MathFn::Sqrt => families::sqrt(of),
+            MathFn::Fabs => families::fabs(of),
+            MathFn::Copysign => families::copysign(of),
+            MathFn::Fma => families::fma(of),
+            MathFn::Fmin if easy => families::min2(of),
+            MathFn::Fmax if easy => families::max2(of),
+            MathFn::Fmin => families::fmin(of),
+            MathFn::Fmax => families::fmax(of),
+            MathFn::Rsqrt if s == Scalar::F32 => LaneOp::RsqrtF32,
+            _ if math.arity() <= 3 => return self.math_call(math, s, args),
             _ => return Err(Unsupported("a function of four numbers")),
-        })
+        };
+        Ok(op.of(args))
     }
 
-    pub(super) fn builtin_one(&self, builtin: Builtin, u: u32) -> String {
+    pub(super) fn builtin_one(&self, builtin: Builtin, u: u32) -> Expr {
         let Dim3 { x, y, z } = self.geometry.block;
-        let first = format!("(t0 + {})", 16 * u);
+        let first = self.first_of(u);
         match builtin {
-            // Where blocks are one long row nothing asks for these.
-            Builtin::BlockIdx(0) | Builtin::ThreadIdx(0) if self.geometry.spans => "0u".to_owned(),
-            Builtin::ThreadIdx(1) if self.geometry.spans => format!("row % {y}u"),
-            Builtin::ThreadIdx(_) if self.geometry.spans => format!("row / {y}u"),
-            Builtin::BlockIdx(0) if self.merges => "bx".to_owned(),
-            Builtin::BlockIdx(d) => format!("block{d}"),
-            Builtin::GridDim(d) => format!("grid{d}"),
-            Builtin::BlockDim(d) => format!("{}u", [x, y, z][usize::from(d.min(2))]),
-            Builtin::ThreadIdx(0) if x == 1 => "0u".to_owned(),
+            // Nothing asks for these where blocks are one long row.
+            Builtin::BlockIdx(0) | Builtin::ThreadIdx(0) if self.geometry.spans => uint(0),
+            Builtin::ThreadIdx(1) if self.geometry.spans => self.get(Name::Row) % uint(y),
+            Builtin::ThreadIdx(_) if self.geometry.spans => self.get(Name::Row) / uint(y),
+            Builtin::BlockIdx(0) if self.merges => self.get(Name::ThisBlock),
+            Builtin::BlockIdx(d) => self.get(Name::Block(d)),
+            Builtin::GridDim(d) => self.get(Name::Grid(d)),
+            Builtin::BlockDim(d) => uint([x, y, z][usize::from(d.min(2))]),
+            Builtin::ThreadIdx(0) if x == 1 => uint(0),
             Builtin::ThreadIdx(0) if y * z == 1 => first,
-            // Chunks are rows: what is the same in all is one text.
-            Builtin::ThreadIdx(0) if x == LANES => "0u".to_owned(),
-            Builtin::ThreadIdx(0) => format!("{first} % {x}u"),
-            Builtin::ThreadIdx(1) if y == 1 => "0u".to_owned(),
-            Builtin::ThreadIdx(1) => format!("{first} / {x}u % {y}u"),
-            Builtin::ThreadIdx(_) if z == 1 => "0u".to_owned(),
-            Builtin::ThreadIdx(_) => format!("{first} / {}u", x * y),
+            // Chunks are rows: what is the same in all is one expression.
+            Builtin::ThreadIdx(0) if x == LANES => uint(0),
+            Builtin::ThreadIdx(0) => first % uint(x),
+            Builtin::ThreadIdx(1) if y == 1 => uint(0),
+            Builtin::ThreadIdx(1) => first / uint(x) % uint(y),
+            Builtin::ThreadIdx(_) if z == 1 => uint(0),
+            Builtin::ThreadIdx(_) => first / uint(x * y),
         }
     }
 
     /// The address that a pointer is.
-    fn address_one(&self, v: Value, u: u32) -> Result<String> {
-        let root = Self::root_name(self.plain_root(v)?)?;
-        Ok(format!("((u64)B_{root} + (u64){})", self.one(v, u)))
+    fn address_one(&self, v: Value, u: u32) -> Result<Expr> {
+        let base = self.base(self.root_out_of_slots(v)?)?;
+        Ok(base.cast(ty::U64) + self.one(v, u).cast(ty::U64))
     }
 
-    fn address_lanes(&mut self, v: Value, u: u32) -> Result<String> {
-        let root = Self::root_name(self.plain_root(v)?)?;
+    fn address_lanes(&mut self, v: Value, u: u32) -> Result<Expr> {
+        let base = self.base(self.root_out_of_slots(v)?)?;
         let offsets = self.lanes(v, u)?;
-        Ok(format!("add_i64(splat_i64((i64)B_{root}), {offsets})"))
+        Ok(LaneOp::AddI64.on([LaneOp::SplatI64.on([base.cast(ty::I64)]), offsets]))
     }
 
-    fn plain_root(&self, v: Value) -> Result<crate::back::cpu::facts::roots::Root> {
+    fn root_out_of_slots(&self, v: Value) -> Result<Root> {
         match self.root_of(v) {
-            crate::back::cpu::facts::roots::Root::Slot(_) => Err(Unsupported("the address of a local array")),
+            Root::Slot(_) => Err(Unsupported("the address of a local array")),
             root => Ok(root),
         }
     }
@@ -371,86 +330,106 @@ impl Printer<'_> {
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
             if one {
-                let (x, y, ty) = (self.one(a, u), self.one(b, u), ctype(s));
-                let overflow = if s.is_signed() {
-                    format!(" || {x} == ({ty}){least}ll && {y} == ({ty})-1")
-                } else {
-                    String::new()
-                };
-                let wide = if s.is_signed() { "(u64)(i64)" } else { "(u64)" };
-                self.line(format!(
-                    "if (unlikely({y} == 0{overflow})) {{ note_one(&st, {site}, t0 + {}, {mask}, {wide}{x}, {wide}{y}); CLOSE }}",
-                    16 * u
-                ));
+                let (x, y, of) = (self.one(a, u), self.one(b, u), types::one(s));
+                let mut is_fault = y.clone().equals(int(0));
+                if s.is_signed() {
+                    let is_least = x.clone().equals(long(least).cast(of.clone()));
+                    is_fault = is_fault.either(is_least.both(y.clone().equals(int(-1).cast(of))));
+                }
+                let word = |x: Expr| if s.is_signed() { x.cast(ty::I64).cast(ty::U64) } else { x.cast(ty::U64) };
+                let note = self.note_one(&site, u, mask, (word(x), word(y)));
+                self.push(when(is_fault.unlikely(), lane::Stmt::Block(vec![note, self.close()])));
                 continue;
             }
-            let (x, y, kind) = (self.lanes(a, u)?, self.lanes(b, u)?, suffix(s));
-            let n = self.fresh();
-            let overflow = match s.is_signed() {
-                true => format!(" | eq_{kind}({x}, splat_{kind}({least}ll)) & eq_{kind}({y}, splat_{kind}(-1))"),
-                false => String::new(),
-            };
-            self.line(format!("const m16 bad{n} = {mask} & (eq_{kind}({y}, splat_{kind}(0)){overflow});"));
-            let (x, y) = (self.as_words(s, &x), self.as_words(s, &y));
-            self.line(format!(
-                "if (unlikely(bad{n})) {{ note_lanes(&st, {site}, t0 + {}, bad{n}, {x}, {y}); CLOSE }}",
-                16 * u
-            ));
+            let (x, y) = (self.lanes(a, u)?, self.lanes(b, u)?);
+            let (n, eq) = (
+                self.fresh(),
+                families::eq(match types::number(s)? {
+                    Number::U32 => Number::I32,
+                    Number::U64 => Number::I64,
+                    other => other,
+                }),
+            );
+            let mut is_fault = eq.on([y.clone(), Self::splat(s, int(0))]);
+            if s.is_signed() {
+                let is_least = eq.on([x.clone(), Self::splat(s, long(least))]);
+                is_fault = is_fault | is_least & eq.on([y.clone(), Self::splat(s, int(-1))]);
+            }
+            let bad = self.constant_as(format!("bad{n}"), Ty::Mask, mask & is_fault);
+            let words = (Self::as_words(s, x), Self::as_words(s, y));
+            self.note_lanes(&site, u, bad, words);
         }
         Ok(())
     }
 
+    /// Notes a fault that all lanes of a mask share, with two words.
+    pub(super) fn note_one(&self, site: &Expr, u: u32, mask: Expr, words: (Expr, Expr)) -> lane::Stmt {
+        FaultOp::NoteOne.on([self.state(), site.clone(), self.first_of(u), mask, words.0, words.1]).stmt()
+    }
+
+    /// Notes the faults of the lanes of a mask, if it has any, with lanes of two words.
+    pub(super) fn note_lanes(&mut self, site: &Expr, u: u32, bad: Expr, words: (Expr, Expr)) {
+        let stmt = self.noted_lanes(site, u, bad, words);
+        self.push(stmt);
+    }
+
+    /// As [`Printer::note_lanes`], the statement.
+    pub(super) fn noted_lanes(&self, site: &Expr, u: u32, bad: Expr, words: (Expr, Expr)) -> lane::Stmt {
+        let note = [self.state(), site.clone(), self.first_of(u), bad.clone(), words.0, words.1];
+        when(bad.unlikely(), lane::Stmt::Block(vec![FaultOp::NoteLanes.on(note).stmt(), self.close()]))
+    }
+
     /// Lanes extended to 64 bits.
-    fn as_words(&self, s: Scalar, lanes: &str) -> String {
-        match (suffix(s), s) {
-            ("i64", _) => lanes.to_owned(),
-            (_, Scalar::U32) => format!("widen_u32({lanes})"),
-            _ => format!("widen_i32({lanes})"),
+    fn as_words(s: Scalar, lanes: Expr) -> Expr {
+        match (types::vector(s), s) {
+            (Vector::I64, _) => lanes,
+            (_, Scalar::U32) => LaneOp::WidenU32.on([lanes]),
+            _ => LaneOp::WidenI32.on([lanes]),
         }
     }
 
-    /// What a local holds where a value reads it: one number for a chunk.
-    fn local_one(&self, l: Local, v: Value, u: u32) -> String {
+    /// The value of a local where a value reads it: one number for a chunk.
+    fn local_one(&self, l: Local, v: Value, u: u32) -> Expr {
         match self.local(l, self.printed[v.index()]) {
-            (name, Form::Group) => format!("{name}{}", l.index()),
-            (name, Form::Row(step)) => super::in_row(&format!("{name}{}", l.index()), self.scalar(v), step, u),
-            (name, _) => format!("{name}{}_{u}", l.index()),
+            (is_apart, Form::Group) => self.local_part(l, is_apart, None),
+            (is_apart, Form::Row(step)) => in_row(self.local_part(l, is_apart, None), self.scalar(v), step, u),
+            (is_apart, _) => self.local_part(l, is_apart, Some(u)),
         }
     }
 
     /// `Set`.
     pub(super) fn set(&mut self, l: Local, v: Value, place: Place) -> Result<()> {
         let s = scalar_of(self.func.locals[l.index()].ty);
-        let (prefix, form) = self.local(l, place.version);
-        let name = format!("{prefix}{}", l.index());
+        let (is_apart, form) = self.local(l, place.version);
         match form {
             Form::Group | Form::Row(_) => {
-                let value = self.one(v, 0);
-                self.line(format!("{name} = {value};"));
+                let to = self.local_part(l, is_apart, None);
+                self.push(set(to, self.one(v, 0)));
             }
             Form::Chunk | Form::Line(_) => {
                 for u in 0..self.chunks {
-                    let value = self.one(v, u);
-                    self.line(format!("{name}_{u} = {value};"));
+                    let to = self.local_part(l, is_apart, Some(u));
+                    self.push(set(to, self.one(v, u)));
                 }
             }
             Form::Lanes => {
                 for u in 0..self.chunks {
-                    let value = self.lanes(v, u)?;
-                    match place.mask {
+                    let (to, value) = (self.local_part(l, is_apart, Some(u)), self.lanes(v, u)?);
+                    let value = match place.mask {
                         Mask::Some(m) if place.apart => {
-                            self.line(format!("{name}_{u} = select_{}(m{m}_{u}, {value}, {name}_{u});", suffix(s)));
+                            families::select(types::vector(s)).on([self.get(Name::Mask(m, u)), value, to.clone()])
                         }
-                        _ => self.line(format!("{name}_{u} = {value};")),
-                    }
+                        _ => value,
+                    };
+                    self.push(set(to, value));
                 }
             }
         }
         Ok(())
     }
 
-    /// What lanes together know of locals becomes what each knows by itself: the locals that some statements mention.
-    pub(super) fn part(&mut self, stmts: &[&Stmt]) {
+    /// Locals that lanes together know become those that each knows by itself: the locals that some statements mention.
+    pub(super) fn part(&mut self, stmts: &[&Stmt]) -> Result<()> {
         let mut mentioned = Vec::new();
         for stmt in stmts {
             let mut look = |stmt: &Stmt| match stmt {
@@ -463,29 +442,27 @@ impl Printer<'_> {
         mentioned.sort_unstable_by_key(|l| l.index());
         mentioned.dedup();
         for l in mentioned {
-            if self.local(l, Version::Apart).0 == "l" {
+            if !self.local(l, Version::Apart).0 {
                 continue;
             }
-            let (i, s) = (l.index(), scalar_of(self.func.locals[l.index()].ty));
-            let kind = suffix(s);
+            let s = scalar_of(self.func.locals[l.index()].ty);
             for u in 0..self.chunks {
+                let (whole, part) = (Name::Local(l, None), Name::Local(l, Some(u)));
                 let value = match self.local(l, Version::Together).1 {
-                    Form::Group => format!("splat_{kind}(l{i})"),
-                    Form::Chunk => format!("splat_{kind}(l{i}_{u})"),
-                    Form::Row(step) => {
-                        let first = super::in_row(&format!("l{i}"), s, step, u);
-                        format!("line_{kind}({first}, {step})")
-                    }
-                    Form::Line(step) => format!("line_{kind}(l{i}_{u}, {step})"),
-                    Form::Lanes => format!("l{i}_{u}"),
+                    Form::Group => Self::splat(s, self.get(whole)),
+                    Form::Chunk => Self::splat(s, self.get(part)),
+                    Form::Row(step) => Self::line(s, in_row(self.get(whole), s, step, u), step)?,
+                    Form::Line(step) => Self::line(s, self.get(part), step)?,
+                    Form::Lanes => self.get(part),
                 };
-                self.line(format!("w{i}_{u} = {value};"));
+                self.push(set(self.get(Name::Apart(l, Some(u))), value));
             }
         }
+        Ok(())
     }
 }
 
-/// How far an index moves a pointer at most.
+/// The farthest that an index moves a pointer.
 pub(super) fn reach(stride: Stride) -> i64 {
     MAX_REACH / i64::from(stride.bytes().max(1))
 }

@@ -6,15 +6,19 @@
 //! that is widened has to be in its type's range at both ends, where it then is what the kernel computes modulo 2^32. The groups of a long
 //! row are such a loop, which counts the threads' places in it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::control::Stretch;
-use super::line::{LARGE, Line, ROWS};
+use super::line::{LARGE, Line};
+use super::names::Name;
 use super::{Form, Printer, Version};
 use crate::back::Dim3;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{LANES, first_exit};
+use crate::back::lane::build::{all, int, long, ty, uint};
+use crate::back::lane::table::NumberOp;
+use crate::back::lane::tree::{Expr, Field};
 use crate::ir::{BinaryOp, Block, CompareOp, Local, Op, Scalar, Stmt, Type, Value};
 
 /// Bytes to look ahead: what a memory's latency is worth.
@@ -27,14 +31,10 @@ const MOST_AHEAD: i64 = 3;
 /// Bound on the places of a row: blocks of up to 1024 threads.
 const MOST_PLACES: f64 = 2.2e12;
 
-/// What numbers of a loop may be bounded by, on the condition that they are, so that 64 bits are enough for what they are multiplied by.
+/// Bounds that numbers of a loop may have, on the condition that they do, so that 64 bits are enough for what they are multiplied by.
 pub(super) const CAPS: [Option<i64>; 5] = [None, Some(1 << 30), Some(1 << 24), Some(1 << 20), Some(1 << 17)];
 
-/// Where in a long row a group's first thread is, and where the row begins, as C.
-pub(super) const PLACE: &str = "((i64)bx0 * SPAN + t0)";
-pub(super) const ROW: &str = "((i64)bx0 * SPAN)";
-
-/// What counts.
+/// The thing that is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counts {
     Local(Local),
@@ -47,18 +47,18 @@ pub(super) enum Counts {
 /// The bound of a loop that counts.
 pub(super) struct Bound {
     value: Value,
-    /// Whether it is passed by the last round's counter, and not reached.
+    /// True if it is passed by the last round's counter, and not reached.
     inclusive: bool,
-    /// What a round adds.
+    /// The step of a round.
     by: Value,
 }
 
-/// What a loop counts.
+/// The counter of a loop.
 pub(super) struct Counter {
     pub counts: Counts,
     /// Bound on its absolute value.
     pub most: f64,
-    /// What other numbers have to be bounded by.
+    /// The bound that other numbers have to keep.
     pub cap: Option<i64>,
     /// The locals that the loop sets, and the values that it defines.
     pub sets: HashSet<Local>,
@@ -68,15 +68,15 @@ pub(super) struct Counter {
 
 /// On what condition an access is in bounds.
 pub(super) struct Bounds {
-    pub conditions: Vec<String>,
+    pub conditions: Vec<Expr>,
     /// The largest number on the way there.
     pub peak: f64,
-    /// Where it is in a round, for the group or for each chunk, where 64 bits hold all of that.
-    pub lines: Option<Vec<String>>,
-    /// Of reads of neighbours how many bytes one more of what is counted is away.
-    per_count: Option<String>,
-    /// Of reads of neighbours in long rows, which a thread's place moves by an element: where the row begins, as C.
-    row: Option<String>,
+    /// The place in a round, for the group or for each chunk, where 64 bits hold all of that.
+    pub lines: Option<Vec<Expr>>,
+    /// The bytes that one more of the counter moves a read of neighbours.
+    per_count: Option<Expr>,
+    /// The start of the row, of reads of neighbours in long rows, which a thread's place moves by an element.
+    row: Option<Expr>,
 }
 
 impl Bounds {
@@ -88,28 +88,44 @@ impl Bounds {
     /// Computes in 64 bits, where that is enough.
     pub fn narrow(&mut self) {
         if self.peak < LARGE {
-            self.conditions.iter_mut().for_each(|text| *text = text.replace("(wide)", "(i64)"));
+            self.conditions.iter_mut().for_each(|condition| *condition = narrowed(condition));
         }
     }
 }
 
-/// What is known of pointers where something is printed.
+/// The same expression in 64 bits instead of 128.
+pub(super) fn narrowed(expr: &Expr) -> Expr {
+    expr.replaced(&|part| match part {
+        Expr::Cast(of, inner) if *of == ty::WIDE => Some(narrowed(inner).cast(ty::I64)),
+        _ => None,
+    })
+}
+
+/// An end of what a loop counts, or what it counts now.
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    First,
+    Last,
+    Now,
+}
+
+/// Facts about pointers where a statement is made.
 #[derive(Clone, Default)]
 pub(super) struct Known {
     /// Those whose accesses are in bounds.
     pub proven: HashSet<Value>,
     /// Those that are aligned.
     pub even: HashSet<Value>,
-    /// Offsets of proven ones as lines of what is counted, for the group or for each chunk, as C: of 64 bits throughout, so that the
+    /// Offsets of proven ones as lines of what is counted, for the group or for each chunk: of 64 bits throughout, so that the
     /// compiler sees what is the same in all rounds and what moves by a constant.
-    pub lines: HashMap<Value, Vec<String>>,
+    pub lines: HashMap<Value, Vec<Expr>>,
     /// Bytes that are the same in memory where they are used: what the loop writes besides is the block's own.
     pub bytes: HashSet<Value>,
-    /// Where the rows begin that are read from each array (a parameter) of elements of that size.
-    pub rows: BTreeMap<(u32, u32), BTreeSet<String>>,
+    /// The starts of the rows that are read from each array (a parameter) of elements of that size, in the order of their C.
+    pub rows: BTreeMap<(u32, u32), BTreeMap<String, Expr>>,
     /// Conditions that are the same for all, and what they are.
     pub taken: HashMap<Value, bool>,
-    /// Whether nothing else may fault.
+    /// True if nothing else may fault.
     pub safe: bool,
 }
 
@@ -129,8 +145,8 @@ impl Known {
 /// Accesses of a loop that need no checks.
 pub(super) struct Unchecked {
     /// On what condition.
-    pub test: String,
-    /// What is known of their pointers.
+    pub test: Expr,
+    /// Facts about their pointers.
     pub known: Known,
 }
 
@@ -154,10 +170,12 @@ impl Printer<'_> {
         });
         let mut counter =
             Counter { counts: Counts::Place, most: MOST_PLACES, cap: None, sets, own, version: Version::Together };
-        self.line(format!(
-            "const i64 first0 = (i64)bx0 * SPAN, last0 = first0 + length / {group} * {group} - {group};"
-        ));
-        let conditions = vec!["first0 <= last0".to_owned()];
+        let group = || int(i64::from(group));
+        self.define(Name::First(0), ty::I64, self.begin_of_row());
+        let first = self.get(Name::First(0));
+        let last = first.clone() + self.get(Name::Length) / group() * group() - group();
+        self.define(Name::Last(0), ty::I64, last);
+        let conditions = vec![first.le(self.get(Name::Last(0)))];
         self.unchecked_by(&mut counter, None, (conditions, Known::default()), &[Stretch::of(body)])
     }
 
@@ -166,7 +184,7 @@ impl Printer<'_> {
         &mut self,
         counter: &mut Counter,
         bound: Option<&Bound>,
-        (mut conditions, mut known): (Vec<String>, Known),
+        (mut conditions, mut known): (Vec<Expr>, Known),
         blocks: &[Stretch<'_>],
     ) -> Result<Option<Unchecked>> {
         let (mut accesses, mut sure, mut aligned) = (Vec::new(), Vec::new(), Vec::new());
@@ -207,7 +225,7 @@ impl Printer<'_> {
                 None => others = true,
             }
         }
-        // What may fault besides must find every store checked: after a fault it writes no more.
+        // Other accesses that may fault must find every store checked: after a fault it writes no more.
         for ((ptr, s, write), bounds) in accesses.iter().zip(found) {
             if let (Some(per_count), Some(bound)) = (bounds.as_ref().and_then(|b| b.per_count.as_ref()), bound) {
                 self.look_ahead(*ptr, *s, per_count, (counter, bound));
@@ -217,7 +235,7 @@ impl Printer<'_> {
                 conditions.extend(bounds.conditions);
                 known.lines.extend(bounds.lines.map(|lines| (*ptr, lines)));
                 if let (Some(row), Root::Param(i)) = (bounds.row, self.root_of(*ptr)) {
-                    known.rows.entry((i, s.size())).or_default().insert(row);
+                    known.rows.entry((i, s.size())).or_default().insert(self.k.text_of(&row), row);
                 }
             }
         }
@@ -225,24 +243,30 @@ impl Printer<'_> {
             known.proven.extend(sure);
         }
         // Bounds are linear in the rows' numbers, so that the first and the last bound all between.
-        for (name, [first, last]) in ROWS.into_iter().zip(self.row_ends(counter)) {
-            let ends = |text: String| [text.replace(name, &first), text.replace(name, &last)];
+        for (name, [first, last]) in self.rows.into_iter().zip(self.row_ends(counter)) {
+            let is_row = |part: &Expr| *part == Expr::Var(name);
+            let at = |condition: &Expr, end: &Expr| condition.replaced(&|part| is_row(part).then(|| end.clone()));
+            let ends = |condition: Expr| match condition.has(&is_row) {
+                true => vec![at(&condition, &first), at(&condition, &last)],
+                false => vec![condition],
+            };
             conditions = conditions.into_iter().flat_map(ends).collect();
         }
-        conditions.sort();
-        conditions.dedup();
+        // Each once, in the order of their C.
+        let conditions: BTreeMap<String, Expr> =
+            conditions.into_iter().map(|condition| (self.k.text_of(&condition), condition)).collect();
         known.safe = !others;
         let is_any = !known.proven.is_empty() && conditions.len() <= 120;
-        conditions.insert(0, "!st.faulted".to_owned());
-        let test = conditions.join(" && ");
+        let is_well = !self.field(Field::Faulted);
+        let test = all([is_well].into_iter().chain(conditions.into_values()));
         Ok(is_any.then_some(Unchecked { test, known }))
     }
 
-    /// What a loop counts: a local that its step alone sets, by adding what does not change, up to what does not change.
+    /// The counter of a loop: a local that its step alone sets, by adding a uniform number, up to a bound that does not change.
     fn counter<'s>(&self, stmt: &'s Stmt, version: Version) -> Option<(Counter, Bound, &'s Block, &'s Block)> {
         let Stmt::Loop { body, step, .. } = stmt else { return None };
         let (at, cond, stays) = first_exit(stmt)?;
-        // What is read before the exit is read once more than there are rounds; what comes behind the step's `Set` has the next counter.
+        // Loads before the exit are done once more than there are rounds; statements behind the step's `Set` have the next counter.
         let is_load = |s: &Stmt| matches!(s, Stmt::Let(_, Op::Load { .. }));
         let is_plain = |s: &Stmt| matches!(s, Stmt::Set(..) | Stmt::Let(..)) && !is_load(s);
         if body.stmts[..at].iter().any(is_load) || !step.stmts.iter().all(is_plain) {
@@ -291,7 +315,7 @@ impl Printer<'_> {
         fits.then_some((counter, Bound { value: bound, inclusive, by }, body, step))
     }
 
-    /// What a value is but for its signedness.
+    /// The value of the same bits, whatever its sign.
     fn same_bits(&self, v: Value) -> Value {
         match self.op_of(v) {
             Some(Op::Convert(to, a))
@@ -304,9 +328,9 @@ impl Printer<'_> {
     }
 
     /// Declares the counter at both ends, once or for each chunk: `first<u>` and `last<u>`; the conditions on which these are the ends.
-    fn ends(&mut self, counter: &Counter, given: &Bound) -> Result<Option<Vec<String>>> {
+    fn ends(&mut self, counter: &Counter, given: &Bound) -> Result<Option<Vec<Expr>>> {
         let Counts::Local(local) = counter.counts else { return Ok(None) };
-        let (prefix, form) = self.local(local, counter.version);
+        let (is_apart, form) = self.local(local, counter.version);
         let reach = self.reach(form);
         let s = self.func.locals[local.index()].ty.scalar();
         let (Some(s), false) = (s, form == Form::Lanes || reach < 0) else { return Ok(None) };
@@ -321,39 +345,55 @@ impl Printer<'_> {
             Scalar::U32 => i64::from(u32::MAX),
             _ => i64::MAX,
         };
-        let number = if bound.peak.max(by.peak).max(counter.most) < LARGE { "i64" } else { "wide" };
-        let as_number = |text: &str| text.replace("(wide)", &format!("({number})"));
-        let (bound, by) = (as_number(&bound.a), as_number(&by.a));
-        let last = if given.inclusive { bound } else { format!("({bound} - 1)") };
+        let is_narrow = bound.peak.max(by.peak).max(counter.most) < LARGE;
+        let (number, bound, by) = match is_narrow {
+            true => (ty::I64, narrowed(&bound.a), narrowed(&by.a)),
+            false => (ty::WIDE, bound.a, by.a),
+        };
+        let last = if given.inclusive { bound } else { bound - int(1) };
         let times = self.times(form);
         for u in 0..times {
-            let now = match form.is_whole() {
-                true => format!("{prefix}{}", local.index()),
-                false => format!("{prefix}{}_{u}", local.index()),
-            };
-            self.line(format!("const {number} first{u} = ({number}){now}, last{u} = {last} - {reach};"));
+            let now = self.local_part(local, is_apart, if form.is_whole() { None } else { Some(u) });
+            self.define(Name::First(u), number.clone(), now.cast(number.clone()));
+            self.define(Name::Last(u), number.clone(), last.clone() - int(reach));
         }
-        let mut all = vec![format!("({by} > 0 && {last} + {by} <= {most}ll)")];
-        all.extend((0..times).map(|u| format!("first{u} <= last{u}")));
+        let grows = by.clone().gt(int(0)).both((last + by).le(long(most)));
+        let mut all = vec![grows];
+        all.extend((0..times).map(|u| self.get(Name::First(u)).le(self.get(Name::Last(u)))));
         Ok(Some(all))
     }
 
-    /// Lines of the counter as it is: `now<u>` and the numbers of rows become what they are called where the accesses are.
-    fn in_this_round(&self, lines: Vec<String>, counter: &Counter) -> Vec<String> {
+    /// The place of a group's first thread in a long row.
+    pub(super) fn place_in_row(&self) -> Expr {
+        self.begin_of_row() + self.get(Name::Thread)
+    }
+
+    /// The start of a long row.
+    pub(super) fn begin_of_row(&self) -> Expr {
+        self.get(Name::FirstBlock).cast(ty::I64) * self.span()
+    }
+
+    /// Lines of the counter as it is: what stands for it and for the numbers of rows becomes what they are where the accesses are.
+    fn in_this_round(&self, lines: Vec<Expr>, counter: &Counter) -> Vec<Expr> {
         let Dim3 { y, .. } = self.geometry.block;
-        let of = |(chunk, mut text): (u32, String)| {
-            text = text.replace("(wide)", "(i64)");
+        let of = |(chunk, line): (u32, Expr)| {
+            let line = narrowed(&line);
             match counter.counts {
-                Counts::Place => {
-                    text = text.replace("now0", PLACE);
-                    text.replace(ROWS[1], &format!("(row % {y}u)")).replace(ROWS[2], &format!("(row / {y}u)"))
-                }
-                Counts::Threads => self.at_chunk(text, chunk),
+                Counts::Place => line.replaced(&|part| match part {
+                    Expr::Var(var) if *var == self.now[0] => Some(self.place_in_row()),
+                    Expr::Var(var) if *var == self.rows[1] => Some(self.get(Name::Row) % uint(y)),
+                    Expr::Var(var) if *var == self.rows[2] => Some(self.get(Name::Row) / uint(y)),
+                    _ => None,
+                }),
+                Counts::Threads => self.at_chunk(&line, chunk),
                 Counts::Local(local) => {
-                    let (prefix, form) = self.local(local, counter.version);
-                    (0..self.times(form)).rev().fold(self.at_chunk(text, chunk), |text, u| {
-                        let chunk = if form.is_whole() { String::new() } else { format!("_{u}") };
-                        text.replace(&format!("now{u}"), &format!("{prefix}{}{chunk}", local.index()))
+                    let (is_apart, form) = self.local(local, counter.version);
+                    let now = |u: usize| {
+                        self.local_part(local, is_apart, if form.is_whole() { None } else { Some(u as u32) })
+                    };
+                    self.at_chunk(&line, chunk).replaced(&|part| match part {
+                        Expr::Var(var) => self.now.iter().position(|of| of == var).map(now),
+                        _ => None,
                     })
                 }
             }
@@ -383,28 +423,36 @@ impl Printer<'_> {
     }
 
     /// The counter of a chunk's first thread at an end.
-    pub(super) fn at_end(&self, end: &str, counter: &Counter, u: u32) -> String {
+    pub(super) fn at_end(&self, end: End, counter: &Counter, u: u32) -> Expr {
         let form = match counter.counts {
             Counts::Local(local) => self.local(local, counter.version).1,
             Counts::Place => Form::Row(1),
             Counts::Threads => Form::Group,
         };
+        let of = |u: u32| {
+            let counted = match end {
+                End::First => self.get(Name::First(u)),
+                End::Last => self.get(Name::Last(u)),
+                End::Now => Expr::Var(self.now[u as usize]),
+            };
+            counted.cast(ty::WIDE)
+        };
         match form {
-            Form::Row(step) if u > 0 => format!("((wide){end}0 + {})", step * i64::from(LANES * u)),
-            form if form.is_whole() => format!("(wide){end}0"),
-            _ => format!("(wide){end}{u}"),
+            Form::Row(step) if u > 0 => of(0) + int(step * i64::from(LANES * u)),
+            form if form.is_whole() => of(0),
+            _ => of(u),
         }
     }
 
     /// The conditions on which an expression is the line that it looks like, given the counter at both ends.
-    pub(super) fn what_lines_need(&self, line: &Line, ends: &[String; 2], counter: &Counter) -> Vec<String> {
+    pub(super) fn what_lines_need(&self, line: &Line, ends: &[Expr; 2], counter: &Counter) -> Vec<Expr> {
         let mut all = Vec::new();
         for need in &line.needs {
-            let ends = if need.b == "0" { &ends[..1] } else { &ends[..] };
+            let ends = if need.b.is_none() { &ends[..1] } else { &ends[..] };
             all.extend(ends.iter().map(|end| need.at(end)));
         }
         if let (Counts::Local(_), Some(cap)) = (counter.counts, counter.cap) {
-            all.extend(ends.iter().map(|end| format!("within({end}, -{cap}, {cap})")));
+            all.extend(ends.iter().map(|end| NumberOp::Within.on([end.clone(), int(-cap), int(cap)])));
         }
         all
     }
@@ -420,9 +468,9 @@ impl Printer<'_> {
         if form == Form::Lanes {
             return Ok(None);
         }
-        // Of neighbours the first tells where the window of limits allows it, of others both ends do.
+        // The first of neighbours tells where the window of limits allows it; of others both ends do.
         let near = form.slope() == Some(size);
-        // Of a block's threads the corners are those of chunks.
+        // The corners of a block's threads are those of chunks.
         let form = match form {
             Form::Row(step) if counter.counts == Counts::Threads => Form::Line(step),
             form => form,
@@ -433,34 +481,35 @@ impl Printer<'_> {
         let mut now = Vec::new();
         for u in 0..self.times(form) {
             let Some(line) = self.line_of(ptr, u, counter, 0) else { return Ok(None) };
-            let limit = self.limit(root, write, s.size(), 0)?;
-            let limit = format!("(wide){}{limit}", if write { "X" } else { "" });
-            let (first, last) = (self.at_end("first", counter, u), self.at_end("last", counter, u));
-            let (low, high) = match line.slope {
-                Some(slope) if slope < 0 => (last.clone(), first.clone()),
-                _ => (first.clone(), last.clone()),
+            let (_, limit) = self.both_limits(root, write, s.size())?;
+            let limit = limit.cast(ty::WIDE);
+            let (first, last) = (self.at_end(End::First, counter, u), self.at_end(End::Last, counter, u));
+            let slope = line.b.known();
+            let (low, high) = match slope {
+                Some(slope) if slope < 0 => (&last, &first),
+                _ => (&first, &last),
             };
-            // Where it is not known which end is which, either may be either.
-            let both = line.slope.is_none();
-            let most = if near { format!("({limit} - {reach})") } else { limit.clone() };
-            let add = |by: i64| if by == 0 { String::new() } else { format!(" + {by}") };
+            // Either end may be either where it is not known which is which.
+            let both = slope.is_none();
+            let most = if near { limit.clone() - int(reach) } else { limit.clone() };
+            let add = |place: Expr, by: i64| if by == 0 { place } else { place + int(by) };
             let upper = if near { 0 } else { reach };
-            all.conditions.push(format!("{}{} >= 0", line.at(&low), add(reach.min(0))));
-            all.conditions.push(format!("{}{} < {most}", line.at(&high), add(upper.max(0))));
+            all.conditions.push(add(line.at(low), reach.min(0)).ge(int(0)));
+            all.conditions.push(add(line.at(high), upper.max(0)).lt(most.clone()));
             if both {
-                all.conditions.push(format!("{}{} >= 0", line.at(&high), add(reach.min(0))));
-                all.conditions.push(format!("{}{} < {most}", line.at(&low), add(upper.max(0))));
+                all.conditions.push(add(line.at(high), reach.min(0)).ge(int(0)));
+                all.conditions.push(add(line.at(low), upper.max(0)).lt(most));
             }
             if let Some((implied, _)) = line.implied {
-                all.conditions.push(format!("{limit} <= {implied}ll"));
+                all.conditions.push(limit.le(long(implied)));
             }
             all.conditions.extend(self.what_lines_need(&line, &[first, last], counter));
             all.peak = all.peak.max(line.peak);
-            now.push(line.at(&self.at_end("now", counter, u)));
-            if counter.counts == Counts::Place && near && !write && line.slope == Some(size) {
+            now.push(line.at(&self.at_end(End::Now, counter, u)));
+            if counter.counts == Counts::Place && near && !write && slope == Some(size) {
                 all.row = Some(line.a.clone());
             }
-            ahead = Some(self.at_chunk(line.b, u));
+            ahead = Some(self.at_chunk(&line.b.expr(), u));
         }
         all.narrow();
         all.lines = (all.peak < LARGE).then(|| self.in_this_round(now, counter));
@@ -469,27 +518,33 @@ impl Printer<'_> {
         Ok(Some(all))
     }
 
-    /// Where rounds are too far apart for the machine to see where they go: asks for some of those that follow, after the last ones for
+    /// Prefetches some of the rounds that follow where they are too far apart for the machine to see where they go; after the last ones for
     /// the first of the next block.
-    fn look_ahead(&mut self, ptr: Value, s: Scalar, per_count: &str, (counter, bound): (&Counter, &Bound)) {
+    fn look_ahead(&mut self, ptr: Value, s: Scalar, per_count: &Expr, (counter, bound): (&Counter, &Bound)) {
         // The machine sees by itself where small steps go.
         if self.known(bound.by).is_some() {
             return;
         }
         let Some(by) = self.line_of(bound.by, 0, counter, 0) else { return };
         let most = (AHEAD / (i64::from(LANES * self.chunks) * i64::from(s.size()))).clamp(1, MOST_AHEAD);
-        let [per_count, by] = [per_count, &by.a].map(|text| text.replace("(wide)", "(i64)"));
+        let [per_count, by] = [per_count, &by.a].map(narrowed);
         let Some(next) = self.next_blocks.get(&ptr).cloned() else {
-            self.looks_ahead.insert(ptr, format!("({per_count} * {by}) * {most}"));
+            self.looks_ahead.insert(ptr, per_count * by * int(most));
             return;
         };
         let n = self.fresh();
-        self.line(format!(
-            "const i64 by{n} = {by}, rounds{n} = by{n} > 0 && first0 <= last0 ? ((i64)last0 - (i64)first0) / by{n} + 1 : 0;\n\
-             const i64 far{n} = by{n} * (rounds{n} < {most} ? rounds{n} : {most});\n\
-             const i64 ahead{n} = {per_count} * far{n}, past{n} = {per_count} * (far{n} - by{n} * rounds{n}) + {next};"
-        ));
-        let text = vec![format!("((i64)now0 + far{n} <= (i64)last0 ? ahead{n} : past{n})")];
-        self.looks_ahead.extend(self.in_this_round(text, counter).pop().map(|text| (ptr, text)));
+        let (first, last) = (self.get(Name::First(0)), self.get(Name::Last(0)));
+        let by = self.constant_as(format!("by{n}"), ty::I64, by);
+        let goes = by.clone().gt(int(0)).both(first.clone().le(last.clone()));
+        let count = (last.clone().cast(ty::I64) - first.cast(ty::I64)) / by.clone() + int(1);
+        let rounds = self.constant_as(format!("rounds{n}"), ty::I64, goes.choose(count, int(0)));
+        let some = rounds.clone().lt(int(most)).choose(rounds.clone(), int(most));
+        let far = self.constant_as(format!("far{n}"), ty::I64, by.clone() * some);
+        let ahead = self.constant_as(format!("ahead{n}"), ty::I64, per_count.clone() * far.clone());
+        let past = per_count * (far.clone() - by * rounds) + next;
+        let past = self.constant_as(format!("past{n}"), ty::I64, past);
+        let here = Expr::Var(self.now[0]).cast(ty::I64) + far;
+        let wanted = here.le(last.cast(ty::I64)).choose(ahead, past);
+        self.looks_ahead.extend(self.in_this_round(vec![wanted], counter).pop().map(|wanted| (ptr, wanted)));
     }
 }

@@ -2,14 +2,20 @@
 //! that to the array. Sums of integers are the same in any order, and nobody sees them before the launch has ended. So the processors do not
 //! wait for each other at every addition: a histogram whose blocks add their bins to one array took a fifth longer.
 //!
-//! Whether a launch does so it decides itself ([`crate::back::cpu::run::sums`]): the text has both ways.
+//! A launch decides itself whether it does so ([`crate::back::cpu::run::sums`]): the text has both ways.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory::{Access, Update};
-use super::{Form, Mask, Place, Printer, suffix, vtype};
+use super::atomic::Update;
+use super::memory::Access;
+use super::names::Name;
+use super::{Form, Mask, Place, Printer, types};
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::Result;
+use crate::back::lane::build::{all, choice};
+use crate::back::lane::families;
+use crate::back::lane::memory as lanes;
+use crate::back::lane::tree::{Expr, Stmt as Code};
 use crate::ir::{AtomicOp, Op, Stmt};
 
 impl Printer<'_> {
@@ -41,12 +47,19 @@ impl Printer<'_> {
         sizes
     }
 
-    /// The C name of a worker's own copy of an array, which is null where it has none.
-    pub(super) fn own_sums(&self, root: Root) -> Option<String> {
+    /// A worker's own copy of an array, which is null where it has none.
+    pub(super) fn own_sums(&self, root: Root) -> Option<Expr> {
         match root {
-            Root::Param(i) if self.sums.contains_key(&i) => Some(format!("Q_p{i}")),
+            Root::Param(i) if self.sums.contains_key(&i) => Some(self.get(Name::Own(i))),
             _ => None,
         }
+    }
+
+    /// True if lanes are added to neighbours in memory.
+    pub(super) fn adds_line(&self, update: &Update, access: &Access) -> bool {
+        let s = access.s;
+        let near = matches!(self.form(update.ptr), Form::Row(step) | Form::Line(step) if step == i64::from(s.size()));
+        near && matches!(update.op, AtomicOp::Add | AtomicOp::Sub) && s.is_int() && update.result.is_none()
     }
 
     /// Adds lanes to neighbours in memory that nobody else adds to meanwhile; `other` is how it is done where these are not all in bounds.
@@ -56,33 +69,31 @@ impl Printer<'_> {
         access: &Access,
         place: Place,
         u: u32,
-        other: &str,
-    ) -> Result<bool> {
-        let (ptr, value, s) = (update.ptr, update.value, access.s);
-        let near = matches!(self.form(ptr), Form::Row(step) | Form::Line(step) if step == i64::from(s.size()));
-        let adds = matches!(update.op, AtomicOp::Add | AtomicOp::Sub) && s.is_int() && update.result.is_none();
-        if !(near && adds) {
-            return Ok(false);
-        }
+        other: Vec<Code>,
+    ) -> Result<()> {
+        let (ptr, s) = (update.ptr, access.s);
         let window = self.limit(access.root, true, s.size(), 1)?;
-        let (off, mask, rests, limit) = (self.one(ptr, u), self.mask(place, u), self.rests(ptr, u), &access.limit);
-        let (base, kind, vty, lanes) = (&update.base, suffix(s), vtype(s), self.lanes(value, u)?);
-        let (test, load, store) = match place.mask {
-            Mask::Full => (
-                format!("(u64){off} < {window}"),
-                format!("ld_{kind}({base} + {off})"),
-                format!("st_{kind}({base} + {off}, sum)"),
-            ),
-            Mask::Some(_) => (
-                format!("((u64){off} < {window} || inside({mask}, {off}, {}, {limit}))", s.size()),
-                format!("ldm_{kind}({mask}, {base} + {off})"),
-                format!("stm_{kind}({mask}, {base} + {off}, sum)"),
-            ),
+        let (off, mask, lanes) = (self.one(ptr, u), self.mask(place, u), self.lanes(update.value, u)?);
+        let test = self.are_inside(access, &off, &window, (place, &mask));
+        let test = all(self.rests(ptr, u).into_iter().chain([test]));
+        let (of, at) = (types::element(s), update.base.clone() + off);
+        let (load, store) = match place.mask {
+            Mask::Full => (lanes::Access::Load, lanes::Access::Store),
+            Mask::Some(_) => (lanes::Access::LoadSome, lanes::Access::StoreSome),
         };
-        let sign = if update.op == AtomicOp::Add { "add" } else { "sub" };
-        self.line(format!(
-            "if (likely({rests}{test})) {{ const {vty} sum = {sign}_{kind}({load}, {lanes}); {store}; }}\nelse {{ {other} }}"
-        ));
-        Ok(true)
+        let some = |at: Expr| match place.mask {
+            Mask::Full => vec![at],
+            Mask::Some(_) => vec![mask.clone(), at],
+        };
+        let kind = types::kind(s)?;
+        let op = if update.op == AtomicOp::Add { families::add(kind) } else { families::sub(kind) };
+        self.begin();
+        let sum = op.on([self.k.access(load, of, some(at.clone())), lanes]);
+        let sum = self.constant_as("sum", types::lanes(s), sum);
+        let put = some(at).into_iter().chain([sum]).collect();
+        self.push(self.k.access(store, of, put).stmt());
+        let then = Code::Block(self.k.end());
+        self.push(choice(test.likely(), then, Code::Block(other)));
+        Ok(())
     }
 }

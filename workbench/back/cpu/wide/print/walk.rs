@@ -2,16 +2,20 @@
 //!
 //! `walk` is 0 where a block walks by itself, 1 in the first of those that walk together, which does it for all, and counts from there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::mem::{replace, swap, take};
 
 use super::control::Stretch;
-use super::{Form, Mask, Place, Printer, Version, scalar_of, suffix};
+use super::names::Name;
+use super::{Form, Mask, Place, Printer, Version, scalar_of, types};
 use crate::back::cpu::abi::context::Field;
 use crate::back::cpu::wide::Result;
 use crate::back::cpu::wide::forms::{Forms, Geometry, LANES, Survey};
 use crate::back::cpu::wide::walk::{CHUNKS, Walk};
-use crate::ir::Stmt;
+use crate::back::lane::build::{int, long, set, ty, when};
+use crate::back::lane::memory::Access;
+use crate::back::lane::tree::{Field as Member, Stmt as Code};
+use crate::ir::{Local, Stmt};
 
 /// Bytes that one local of all blocks is kept in.
 const KEPT: u32 = CHUNKS * LANES * 4;
@@ -36,7 +40,7 @@ impl<'m> Printer<'m> {
         self.split = None;
         // The next block is the next of these.
         let blocks = LANES * CHUNKS / self.geometry.block.x;
-        let next = self.next_blocks.iter().map(|(ptr, by)| (*ptr, format!("({by} * {blocks}ll)"))).collect();
+        let next = self.next_blocks.iter().map(|(ptr, by)| (*ptr, by.clone() * long(i64::from(blocks)))).collect();
         let next = replace(&mut self.next_blocks, next);
         let before = (take(&mut self.defined), take(&mut self.lazy), next, self.printed.clone());
         let at = plan.scratch.next_multiple_of(64);
@@ -59,68 +63,75 @@ impl<'m> Printer<'m> {
 
     fn print_walk(&mut self, walk: &Walk, stretch: Stretch<'_>, at: u32) -> Result<()> {
         let place = Place { mask: Mask::Full, apart: false, version: Version::Together, last: false };
-        self.line(format!("u32 walk = *(const u32*)(ctx + {});\nif (walk == 1) {{", Field::WALK));
-        self.line("const u32 bx0 = block0, t0 = 0;");
-        self.end = self.fresh();
+        self.begin_as(Name::Walk, ty::U32, self.in_context(ty::U32, Field::WALK));
+        let is_first = self.get(Name::Walk).equals(int(1));
+        self.begin();
+        self.define(Name::FirstBlock, ty::U32, self.get(Name::Block(0)));
+        self.define(Name::Thread, ty::U32, int(0));
+        let id = self.fresh();
+        self.end = self.label("end", id);
         self.bring(stretch, Version::Together)?;
-        self.line("{");
+        self.begin();
         self.stretch(stretch, place)?;
-        self.line("}");
-        let end = self.end;
-        self.line(format!("end{end}:;"));
+        self.end_block();
+        self.here(self.end);
         for (r, l) in walk.results.iter().enumerate() {
-            let kind = suffix(scalar_of(self.func.locals[l.index()].ty));
+            let of = types::whole(scalar_of(self.func.locals[l.index()].ty));
             for u in 0..CHUNKS {
                 let place = at + KEPT * r as u32 + LANES * 4 * u;
-                self.line(format!("st_{kind}(scratch + {place}, l{}_{u});", l.index()));
+                let to = self.get(Name::Scratch) + int(i64::from(place));
+                let lanes = self.get(Name::Local(*l, Some(u)));
+                self.push(self.k.access(Access::Store, of, vec![to, lanes]).stmt());
             }
         }
         // Nobody has seen anything of it.
-        self.line(format!(
-            "if (unlikely(st.faulted)) {{ st.faulted = 0; OPEN *(u32*)(ctx + {}) = walk = 0; }}\n}}",
-            Field::WALK
-        ));
+        let open = self.k.declare_macro("OPEN");
+        self.open = Some(open);
+        let (faulted, walk) = (self.field(Member::Faulted), self.get(Name::Walk).assigned(int(0)));
+        let drop =
+            vec![set(faulted.clone(), int(0)), Code::Macro(open), set(self.in_context(ty::U32, Field::WALK), walk)];
+        self.push(when(faulted.unlikely(), Code::Block(drop)));
+        let first = Code::Block(self.k.end());
+        self.add_if(is_first, first, None);
         self.check_length()
     }
 
-    /// In place of the loop what it left, where it was walked before; whether there is such a thing.
+    /// Opens the place of the loop where it has not been walked before; whether there is such a thing.
     pub(super) fn begin_unless_walked(&mut self, stmt: &Stmt) -> bool {
-        let Some((walk, at)) = self.together else { return false };
-        if !matches!(stmt, Stmt::Loop { label, .. } if *label == walk.label) {
-            return false;
+        let is_walk =
+            self.together.is_some_and(|(walk, _)| matches!(stmt, Stmt::Loop { label, .. } if *label == walk.label));
+        if is_walk {
+            self.begin();
         }
-        self.line("if (walk) {");
-        for (r, l) in walk.results.iter().enumerate() {
-            let kind = suffix(scalar_of(self.func.locals[l.index()].ty));
-            let row = self.geometry.block.x * 4;
-            for u in 0..self.chunks {
-                let place = at + KEPT * r as u32;
-                self.line(format!(
-                    "l{}_{u} = ld_{kind}(scratch + {place} + (walk - 1) * {row} + (t0 + {}) * 4);",
-                    l.index(),
-                    LANES * u
-                ));
-            }
-        }
-        self.line("} else {");
-        true
+        is_walk
     }
 
-    /// How many bytes of scratch the results of walks take, besides the plan's.
+    /// In place of the loop what it left, where it was walked before.
+    pub(super) fn end_unless_walked(&mut self) {
+        let Some((walk, at)) = self.together else { return };
+        let walked = Code::Block(self.k.end());
+        self.begin();
+        for (r, l) in walk.results.iter().enumerate() {
+            self.bring_walked(*l, at + KEPT * r as u32);
+        }
+        let brought = Code::Block(self.k.end());
+        self.add_if(self.get(Name::Walk), brought, Some(walked));
+    }
+
+    fn bring_walked(&mut self, l: Local, at: u32) {
+        let of = types::whole(scalar_of(self.func.locals[l.index()].ty));
+        let row = int(i64::from(self.geometry.block.x * 4));
+        for u in 0..self.chunks {
+            let block = (self.get(Name::Walk) - int(1)) * row.clone();
+            let place = self.get(Name::Scratch) + int(i64::from(at)) + block + self.first_of(u) * int(4);
+            let to = self.get(Name::Local(l, Some(u)));
+            self.push(set(to, self.k.access(Access::Load, of, vec![place])));
+        }
+    }
+
+    /// The bytes of scratch that the results of walks take, besides the plan's.
     pub(super) fn kept_by_walks(&self) -> u32 {
         self.together
             .map_or(0, |(walk, at)| at + KEPT * walk.results.len() as u32 - self.split.map_or(0, |plan| plan.scratch))
-    }
-
-    /// What opens the limits of writes again that a fault has closed.
-    pub(super) fn open(&self) -> String {
-        let closed: HashSet<&str> = self.closed.iter().map(String::as_str).collect();
-        let mut all: Vec<&str> = (self.limits.iter())
-            .filter_map(|text| text.strip_prefix("u64 "))
-            .filter(|text| closed.contains(text.split(' ').next().unwrap_or_default()))
-            .collect();
-        // Windows are made of the others.
-        all.sort_unstable_by_key(|text| text.contains(" > "));
-        all.join(" ")
     }
 }

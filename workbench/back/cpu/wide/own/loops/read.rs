@@ -256,7 +256,9 @@ impl<'e, 'k, 'f> Read<'e, 'k, 'f> {
             Stmt::Do(expr) => self.access(expr, None),
             Stmt::Let(..) | Stmt::Declare(_) => self.no(Reason::SetsOther),
             Stmt::Loop(_) | Stmt::EachLane(..) | Stmt::Straight(_) => self.no(Reason::Branches),
-            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Return(_) => self.no(Reason::Branches),
+            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Return(_) | Stmt::Macro(_) => {
+                self.no(Reason::Branches)
+            }
         }
     }
 

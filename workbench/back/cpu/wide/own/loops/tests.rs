@@ -6,6 +6,8 @@ use super::super::*;
 use super::available;
 use crate::back::lane::left::{Piece, Reason};
 use crate::back::lane::table::Op;
+use crate::back::lane::tests::read;
+use crate::back::lane::valid;
 
 type Kernel = extern "C" fn(*mut u8, *const u64) -> u32;
 

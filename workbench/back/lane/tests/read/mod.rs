@@ -1,7 +1,5 @@
-//! From the C that `back::cpu::wide` prints to a kernel of the lane IR: [`token`] makes words of the text and expands its macros, [`expr`]
+//! From the C of a kernel to the kernel, as [`super::super::c`] writes it and somebody may by hand: [`token`] makes words of the text and expands its macros, [`expr`]
 //! reads types and expressions, this page statements. Names become variables, operations of the table, functions and labels.
-//!
-//! It is the way from one to the other until the printer makes the tree itself.
 
 mod expr;
 mod token;
@@ -10,10 +8,12 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use self::token::Tok;
-use super::memory::Space;
-use super::tree::{Binary, Expr, Function, FunctionId, If, Kernel, Label, Loop, Role, Stmt, Table, Var, VarData};
-use super::types::{Kind, Ty};
-use super::valid::{Invalid, Result};
+use crate::back::lane::memory::Space;
+use crate::back::lane::tree::{
+    Binary, Expr, Function, FunctionId, If, Kernel, Label, Loop, Role, Stmt, Table, Var, VarData,
+};
+use crate::back::lane::types::{Kind, Ty};
+use crate::back::lane::valid::{Invalid, Result};
 use crate::ir::MathFn;
 
 /// What the text has that is nothing of the lane IR.
