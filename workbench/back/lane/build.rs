@@ -45,8 +45,7 @@ pub fn int(n: i64) -> Expr {
 
 /// A signed integer of 64 bits.
 pub fn long(n: i64) -> Expr {
-    let size = n.unsigned_abs();
-    signed(n, Expr::Int(size, 64, size >> 63 != 0))
+    signed(n, Expr::Int(n.unsigned_abs(), 64, false))
 }
 
 fn signed(n: i64, size: Expr) -> Expr {

@@ -287,6 +287,8 @@ impl<'k, W: Write> Writer<'k, W> {
         };
         match n >> 32 {
             0 if !is_of_bits && n != 0xffff => write!(self.out, "{n}{suffix}"),
+            // C has a wider type for it, but in hexadecimal an unsigned one.
+            _ if !unsigned && n >> 63 != 0 => write!(self.out, "{n}{suffix}"),
             _ => write!(self.out, "{n:#x}{suffix}"),
         }
     }

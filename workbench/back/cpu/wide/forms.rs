@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::Unsupported;
+use super::unsupported::Unsupported;
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::roots::Root;

@@ -27,6 +27,7 @@ mod steering;
 #[cfg(test)]
 mod tests;
 mod unroll;
+mod unsupported;
 mod walk;
 
 use std::any::Any;
@@ -39,6 +40,7 @@ use self::forms::Survey;
 use self::load::Failed;
 use self::print::Printer;
 use self::steering::{Fixed, Steer};
+use self::unsupported::{Result, TOO_LONG, Unsupported};
 use crate::back::cpu::abi::context::EntryFn;
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
@@ -58,15 +60,6 @@ use crate::pass::{fold, independent, regions};
 pub fn available() -> std::result::Result<(), &'static str> {
     compiler::available().map(|_| ())
 }
-
-/// The reason why a kernel has no wide code: a construct that this tier does not support.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unsupported(pub &'static str);
-
-type Result<T> = std::result::Result<T, Unsupported>;
-
-/// A text that would keep a compiler busy for longer than it is worth.
-const TOO_LONG: Unsupported = Unsupported("a text too long for a compiler");
 
 /// Deepest nesting of loops that are unrolled.
 const MAX_NESTED: usize = 3;

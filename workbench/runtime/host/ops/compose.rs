@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ndarray::{ArrayD, Axis, IxDyn, Zip};
 
 use super::super::array::{Answer, HostTensor};
-use super::super::work::{tick, ticks};
+use super::super::work::tick;
 use super::elementwise::zip;
 use super::operand;
 use super::promote::{promote, result_type};

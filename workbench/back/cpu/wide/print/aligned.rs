@@ -4,7 +4,7 @@ use super::range::{Bounds, Counter, Counts, End};
 use super::{Form, Place, Printer};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::facts::roots::Root;
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{int, ty, when};
 use crate::back::lane::table::LaneOp;
 use crate::back::lane::tree::{Expr, Stmt};

@@ -3,7 +3,7 @@
 use super::{Printer, types};
 use crate::back::cpu::abi::host_fn::HostFn;
 use crate::back::cpu::math::reciprocal;
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{function, host, int, long, ty, uint, ulong};
 use crate::back::lane::families::{self, Real, Word};
 use crate::back::lane::table::{LaneOp, NumberOp};

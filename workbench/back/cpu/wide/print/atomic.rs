@@ -4,7 +4,7 @@ use super::memory::Access;
 use super::names::Name;
 use super::{Mask, Place, Printer, types};
 use crate::back::cpu::facts::roots::Root;
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{int, set, ty, uint, ulong, when};
 use crate::back::lane::table::{Atomic, FaultOp, Form, LaneOp, Space, Update as Change};
 use crate::back::lane::tree::{Expr, Stmt};

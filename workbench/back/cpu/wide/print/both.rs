@@ -7,7 +7,7 @@ use super::control::Stretch;
 use super::names::Name;
 use super::{Mask, Place, Printer, types};
 use crate::back::cpu::facts::roots::Root;
-use crate::back::cpu::wide::Result;
+use crate::back::cpu::wide::unsupported::Result;
 use crate::back::lane::build::{int, set};
 use crate::back::lane::families;
 use crate::ir::{BinaryOp, Block, Op, Scalar, Stmt, Type, Value};

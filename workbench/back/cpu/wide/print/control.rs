@@ -12,7 +12,7 @@ use super::range::Unchecked;
 use super::{Form, Mask, Place, Printer, Target, Version, node};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::wide::forms::{FOLLOWED, SMALL, first_exit};
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{all, change, choice, forever, int, joined, long, set, ty, ulong, when};
 use crate::back::lane::table::{FaultOp, NumberOp};
 use crate::back::lane::tree::{self as lane, Binary, Expr, Stmt as Code};

@@ -7,7 +7,7 @@ use crate::back::Dim3;
 use crate::back::cpu::abi::context::{BufferDesc, DescField, Field};
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::wide::forms::LANES;
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{int, pointer, set, ty, ulong, variable, when};
 use crate::back::lane::tree::{self as lane, Expr, Stmt};
 use crate::back::lane::types::Ty;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::names::Name;
 use super::{Printer, types};
 use crate::back::cpu::math::lanes::{self, Lanes, Rare};
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{KernelBuilder, function, int, set, ty, uint, ulong, variable, when};
 use crate::back::lane::families::{self, Real, Vector};
 use crate::back::lane::table::{LaneOp, NumberOp};

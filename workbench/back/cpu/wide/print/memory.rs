@@ -7,7 +7,7 @@ use super::{Form, Mask, Place, Printer, in_row, types};
 use crate::back::cpu::abi::context::DescField;
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::facts::roots::Root;
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{all, choice, int, joined, set, ty, ulong, when};
 use crate::back::lane::families;
 use crate::back::lane::memory::{self as lanes, Element};

@@ -14,7 +14,7 @@ use crate::back::cpu::abi::site::{Join, Joined, SiteKind};
 pub(super) use crate::back::cpu::abi::masks::EXITED;
 use crate::back::cpu::abi::masks::{FIRST_MASK, MaskOp, OPERAND_WORDS, OPERANDS};
 use crate::back::cpu::facts::split::{SplitPlan, ValueHome};
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{change, forever, host, int, pointer, set, ty, variable, when};
 use crate::back::lane::table::NumberOp;
 use crate::back::lane::tree::{self as lane, Binary, Expr, Label, Stmt as Code};

@@ -8,7 +8,7 @@ use crate::back::cpu::abi::site::SiteKind;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::forms::{LANES, truncate};
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{int, long, pointer, set, ty, uint, when};
 use crate::back::lane::families::{self, Number, Vector};
 use crate::back::lane::memory::{Access, Element};

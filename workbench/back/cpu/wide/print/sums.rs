@@ -11,7 +11,7 @@ use super::memory::Access;
 use super::names::Name;
 use super::{Form, Mask, Place, Printer, types};
 use crate::back::cpu::facts::roots::Root;
-use crate::back::cpu::wide::Result;
+use crate::back::cpu::wide::unsupported::Result;
 use crate::back::lane::build::{all, choice};
 use crate::back::lane::families;
 use crate::back::lane::memory as lanes;

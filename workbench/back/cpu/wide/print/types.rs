@@ -1,6 +1,6 @@
 //! Types of the IR as types of the lane IR, and as types of its families of operations.
 
-use crate::back::cpu::wide::{Result, Unsupported};
+use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::families::{Integer, Narrow, Number, Real, Vector, Width, Word};
 use crate::back::lane::memory::Element;
 use crate::back::lane::table::Cell;
