@@ -8,7 +8,7 @@ use crate::back::Dim3;
 use crate::back::cpu::image::EntryPoint;
 use crate::back::cpu::tier::Tier;
 use crate::back::cpu::wide::{self, HOT, Wide};
-use crate::back::lane::left::Left;
+use crate::back::lane::not_taken::Left;
 use crate::ir::FuncId;
 
 /// The machine code of one kernel for blocks of one shape, tier by tier.

@@ -1,5 +1,5 @@
 //! Sums that a worker keeps for itself while a launch runs, and adds to the arrays at its end; see
-//! `wide/print/sums.rs`.
+//! `wide/build/sums.rs`.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -1,25 +1,25 @@
 //! The wide tier: kernels that turn out to be hot, as C with vectors as wide as the machine's, made by the machine's own C compiler in
 //! the background.
 //!
-//! [`print`] makes a kernel of the lane IR ([`crate::back::lane`]), [`c_text`] its C for the compiler.
+//! [`build`] makes a kernel of the lane IR ([`crate::back::lane`]), [`c_text`] its C for the compiler.
 //!
 //! C is used because 128-bit code reaches a third of what the machine can do on compute-bound kernels, and the code generator has no wider
 //! vectors. A C compiler allocates registers and selects instructions for 512 bits as well as any, in a few tenths of a second during which
-//! no launch waits. It is not asked to find the vectors: threads of a block run side by side in lanes because [`print`] says so ([`forms`]
+//! no launch waits. It is not asked to find the vectors: threads of a block run side by side in lanes because [`build`] says so ([`forms`]
 //! decides whether a value is computed once, once for 16 threads, or for each thread). Until its code is ready, and on a machine without
-//! one, [`own`] makes code of the same kernel; a kernel with a construct that this tier does not support keeps the code of the other tiers.
+//! one, [`jit`] makes code of the same kernel; a kernel with a construct that this tier does not support keeps the code of the other tiers.
 //!
 //! Everything is checked as in the other tiers, and gives the same bits. A fault does not stop a group of threads at once: lower threads
 //! might fault later, and the fault of a block's lowest thread is the one reported, so they run on to the end of the region.
 
+mod build;
 mod c_text;
 pub mod compiler;
 mod forms;
+mod jit;
 mod load;
 mod overwritten;
-mod own;
 mod prelude;
-mod print;
 pub mod running;
 mod scopes;
 mod spans;
@@ -36,9 +36,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use self::build::Builder;
 use self::forms::Survey;
 use self::load::Failed;
-use self::print::Printer;
 use self::steering::{Fixed, Steer};
 use self::unsupported::{Result, TOO_LONG, Unsupported};
 use crate::back::cpu::abi::context::EntryFn;
@@ -47,7 +47,7 @@ use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::run::wide_code::WideCode;
 use crate::back::cpu::stack;
 use crate::back::cpu::tier::Tier;
-use crate::back::lane::left::Left;
+use crate::back::lane::not_taken::Left;
 use crate::back::lane::valid;
 use crate::back::{Dim3, Interrupt};
 use crate::ir::{FuncId, FuncKind, Function, GlobalData, Module};
@@ -102,7 +102,7 @@ enum Maker {
     /// The machine's C compiler, with vectors as wide as the machine's.
     Compiler,
     /// Our own compiler.
-    Own,
+    Jit,
 }
 
 /// The state of a kernel's wide code.
@@ -140,7 +140,7 @@ impl Wide {
         let maker = match tier {
             Tier::Wide => Maker::Compiler,
             Tier::Auto if compiler::available().is_ok() => Maker::Compiler,
-            Tier::Auto | Tier::Lanes if own::AVAILABLE => Maker::Own,
+            Tier::Auto | Tier::Lanes if jit::AVAILABLE => Maker::Jit,
             Tier::Auto | Tier::Lanes | Tier::Good | Tier::Soon | Tier::Fibers => return None,
         };
         module.kernels().next()?;
@@ -172,9 +172,9 @@ impl Wide {
     /// The reason why there is none.
     pub fn text(&self, globals: &Globals, func: FuncId, block: Dim3) -> std::result::Result<String, String> {
         let case = Case { func, block, fixed: Fixed::new() };
-        let (printed, _) = self.printed(globals, &case, self.maker)?;
-        let kernel = valid::require(Ok(printed.kernel))?;
-        Ok(c_text::text(&kernel, block, printed.spans, self.addresses))
+        let (built, _) = self.built(globals, &case, self.maker)?;
+        let kernel = valid::require(Ok(built.kernel))?;
+        Ok(c_text::text(&kernel, block, built.spans, self.addresses))
     }
 
     /// The case of a launch.
@@ -253,11 +253,11 @@ impl Wide {
         func: FuncId,
         block: Dim3,
     ) -> std::result::Result<(usize, Vec<Left>), String> {
-        if !own::AVAILABLE {
+        if !jit::AVAILABLE {
             return Err("our own compiler makes lanes for x86-64 and AArch64 alone".to_owned());
         }
         let case = Case { func, block, fixed: Fixed::new() };
-        match self.build(globals, &case, Maker::Own, None) {
+        match self.build(globals, &case, Maker::Jit, None) {
             Ok(code) => Ok(code.loops.unwrap_or_default()),
             Err(Failed::Because(why)) => Err(why),
             Err(Failed::Interrupted) => Err("it was interrupted".to_owned()),
@@ -363,8 +363,8 @@ impl Wide {
         let mut first = None;
         if self.maker == Maker::Compiler
             && !self.now
-            && own::AVAILABLE
-            && let Ok(code) = self.build(globals, case, Maker::Own, None)
+            && jit::AVAILABLE
+            && let Ok(code) = self.build(globals, case, Maker::Jit, None)
         {
             let code = first.insert(Arc::new(code)).clone();
             self.put(case, State::Meanwhile(std::process::id(), code));
@@ -386,14 +386,14 @@ impl Wide {
         }
     }
 
-    fn printed(
+    fn built(
         &self,
         globals: &Globals,
         case: &Case,
         maker: Maker,
-    ) -> std::result::Result<(print::Printed, Keeps), String> {
+    ) -> std::result::Result<(build::Built, Keeps), String> {
         let steers = self.steers.get(case.func.index()).map_or(&[][..], Vec::as_slice);
-        printed(&self.module, (globals, self.addresses), case, steers, maker)
+        built(&self.module, (globals, self.addresses), case, steers, maker)
     }
 
     fn build(
@@ -405,16 +405,16 @@ impl Wide {
     ) -> std::result::Result<WideCode, Failed> {
         let compiler = match maker {
             Maker::Compiler => Some(compiler::available().map_err(|why| Failed::Because(why.to_owned()))?),
-            Maker::Own => None,
+            Maker::Jit => None,
         };
-        let (mut printed, keeps) = self.printed(globals, case, maker).map_err(Failed::Because)?;
-        let kernel = valid::require(Ok(std::mem::take(&mut printed.kernel))).map_err(Failed::Because)?;
+        let (mut built, keeps) = self.built(globals, case, maker).map_err(Failed::Because)?;
+        let kernel = valid::require(Ok(std::mem::take(&mut built.kernel))).map_err(Failed::Because)?;
         // A C compiler does not tell the size of its frames: the estimate is the variables of the text plus twice the usual margin.
-        let mut stack_need = 2 * stack::MARGIN + printed.slots;
+        let mut stack_need = 2 * stack::MARGIN + built.slots;
         let mut loops = None;
         let (entry, memory) = match compiler {
             Some(compiler) => {
-                let text = c_text::text(&kernel, case.block, printed.spans, self.addresses);
+                let text = c_text::text(&kernel, case.block, built.spans, self.addresses);
                 let library = load::load(compiler, &text, interrupt)?;
                 // SAFETY: the function is the kernel's, of this type.
                 let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
@@ -424,17 +424,17 @@ impl Wide {
                 (*entry, Box::new(library) as Box<dyn Any + Send + Sync>)
             }
             None => {
-                let own = own::compile(&kernel, case.block, printed.spans).map_err(Failed::Because)?;
-                stack_need = own.stack_need();
-                let address = own.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
+                let compiled = jit::compile(&kernel, case.block, built.spans).map_err(Failed::Because)?;
+                stack_need = compiled.stack_need();
+                let address = compiled.address().ok_or_else(|| Failed::Because("it has no code".to_owned()))?;
                 // SAFETY: the function is the kernel's, of this type.
                 let entry = unsafe { std::mem::transmute::<usize, EntryFn>(address) };
-                let (count, left) = own.loops();
+                let (count, left) = compiled.loops();
                 loops = Some((count, left.to_vec()));
-                (entry, Box::new(own) as Box<dyn Any + Send + Sync>)
+                (entry, Box::new(compiled) as Box<dyn Any + Send + Sync>)
             }
         };
-        let print::Printed { sites, room, merges, overwritten, sums, walks, .. } = printed;
+        let build::Built { sites, room, merges, overwritten, sums, walks, .. } = built;
         let walks = walks.map(|(blocks, _)| blocks);
         let tier = if compiler.is_some() { Tier::Wide } else { Tier::Lanes };
         Ok(WideCode {
@@ -460,13 +460,13 @@ fn count(states: &States, is: impl Fn(&Case, &State) -> bool) -> usize {
 
 type Keeps = Option<(usize, usize)>;
 
-fn printed(
+fn built(
     module: &Module,
     data: (&Globals, &'static [usize]),
     Case { func, block, fixed }: &Case,
     steers: &[Steer],
     maker: Maker,
-) -> std::result::Result<(print::Printed, Keeps), String> {
+) -> std::result::Result<(build::Built, Keeps), String> {
     let (mut function, block) = (module.func(*func).clone(), *block);
     if independent::is_needed(module, &function) {
         return Err("it has threads that wait for one another in no known order".to_owned());
@@ -487,21 +487,21 @@ fn printed(
     }
     let mut found = Err(TOO_LONG);
     if any {
-        found = print_one(module, data, unrolled, (block, maker));
+        found = built_one(module, data, unrolled, (block, maker));
     }
     // An unrolled text may be more than a compiler should read.
     if found.as_ref().err() == Some(&TOO_LONG) {
-        found = print_one(module, data, function, (block, maker));
+        found = built_one(module, data, function, (block, maker));
     }
     found.map_err(|Unsupported(what)| format!("it has {what}"))
 }
 
-fn print_one(
+fn built_one(
     module: &Module,
     data: (&Globals, &'static [usize]),
     mut function: Function,
     (block, maker): (Dim3, Maker),
-) -> Result<(print::Printed, Keeps)> {
+) -> Result<(build::Built, Keeps)> {
     scopes::scope_continues(&mut function);
     let info = FuncInfo::new(module, &function);
     if info.fibers.is_some() || info.waits.contains(&true) {
@@ -510,8 +510,8 @@ fn print_one(
     let (survey, places) = (Survey::new(&function), spans::places(&function, block));
     let walk = walk::find(&function, &info, block);
     let known = (&survey, places.as_ref(), walk.as_ref());
-    let printed = Printer::print(module, data, &function, &info, known, (block, maker))?;
-    let more = printed.walks.map_or(0, |(_, bytes)| bytes);
+    let built = Builder::build(module, data, &function, &info, known, (block, maker))?;
+    let more = built.walks.map_or(0, |(_, bytes)| bytes);
     let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
-    Ok((printed, keeps))
+    Ok((built, keeps))
 }

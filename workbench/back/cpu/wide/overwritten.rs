@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::print::scalar_of;
+use super::build::scalar_of;
 use crate::back::Dim3;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::facts::split::SplitPlan;

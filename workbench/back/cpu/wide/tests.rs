@@ -64,7 +64,7 @@ fn overwritten_variables_are_found() {
         let globals = Globals::new(&module, Others::None);
         let id = FuncId::new(0);
         // Without vectors there is no wide tier.
-        let Ok((printed, _)) = printed(
+        let Ok((built, _)) = built(
             &module,
             (&globals, addresses().expect("there is executable memory")),
             &Case { func: id, block: Dim3 { x: *x, y: *y, z: *z }, fixed: Fixed::new() },
@@ -74,7 +74,7 @@ fn overwritten_variables_are_found() {
             assert!(compiler::vectors().is_err(), "{text}");
             return;
         };
-        let found: Vec<&str> = printed.overwritten.iter().map(|m| module.shared[*m].name.as_str()).collect();
+        let found: Vec<&str> = built.overwritten.iter().map(|m| module.shared[*m].name.as_str()).collect();
         assert_eq!(&found, names, "{text}");
     }
 }
@@ -126,10 +126,10 @@ fn known_scalars_leave_no_choice_and_no_loop() {
     let text_of = |k: i32, m: u32| {
         let fixed = steering::fixed(&steers, &[0, k as u32 as u64, u64::from(m)]);
         let case = Case { func, block: Dim3 { x: 32, y: 1, z: 1 }, fixed };
-        let (printed, _) =
-            printed(&module, (&globals, addresses().expect("there is executable memory")), &case, &steers, Maker::Own)
+        let (built, _) =
+            built(&module, (&globals, addresses().expect("there is executable memory")), &case, &steers, Maker::Jit)
                 .expect("it has words for it");
-        let text = c::before(&printed.kernel) + &c::kernel(&printed.kernel);
+        let text = c::before(&built.kernel) + &c::kernel(&built.kernel);
         (text.contains("for (;;)"), text.contains("FN vf32 math_exp_f32"))
     };
     assert_eq!(text_of(1000, 100), (true, true));
@@ -157,11 +157,10 @@ fn the_c_of_kernels_is_read_as_the_same_kernels() {
         let globals = Globals::new(&module, Others::None);
         let data = (&globals, addresses().expect("there is executable memory"));
         for (func, _) in module.kernels() {
-            for ([x, y, z], maker) in SHAPES.into_iter().flat_map(|s| [(s, Maker::Own), (s, Maker::Compiler)]) {
+            for ([x, y, z], maker) in SHAPES.into_iter().flat_map(|s| [(s, Maker::Jit), (s, Maker::Compiler)]) {
                 let case = Case { func, block: Dim3 { x, y, z }, fixed: Fixed::new() };
-                let Ok((printed, _)) = printed(&module, data, &case, &[], maker) else { continue };
-                let kernel =
-                    valid::require(Ok(printed.kernel)).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+                let Ok((built, _)) = built(&module, data, &case, &[], maker) else { continue };
+                let kernel = valid::require(Ok(built.kernel)).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
                 assert_eq!(difference(&kernel), None, "{}: {:?}", path.display(), case.block);
                 count += 1;
             }

@@ -2,7 +2,7 @@
 //! reductions), and short loops whose bounds follow from a launch's scalars.
 //!
 //! Each round of `for (int s = blockDim.x / 2; s > 0; s >>= 1)` is a region in which only the first `s` threads do anything. With a number
-//! for `s` the region is printed for those threads alone.
+//! for `s` the region is built for those threads alone.
 
 use std::collections::{HashMap, HashSet};
 
