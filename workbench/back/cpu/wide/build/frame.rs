@@ -57,7 +57,7 @@ impl Builder<'_> {
             self.define(Name::Own(i), bytes.clone(), all.index(int(i64::from(i))));
         }
         self.define(Name::Base(Root::Null), bytes.clone(), int(0));
-        let mut roots: Vec<Root> = self.forms[0].roots.iter().copied().collect();
+        let mut roots: Vec<Root> = self.forms[0].roots.to_vec();
         roots.sort_unstable_by_key(|root| match root {
             Root::Shared(m) => (0, m.index()),
             Root::Global(g) => (1, g.index()),
@@ -73,7 +73,7 @@ impl Builder<'_> {
                     self.begin_allocation(root);
                 }
                 Root::Global(g) => {
-                    let base = ulong(self.globals.descs[g.index()].base as u64).cast(bytes.clone());
+                    let base = ulong(self.globals.descs[g.index()].base).cast(bytes.clone());
                     self.define(Name::Base(root), bytes.clone(), base);
                 }
                 _ => {}

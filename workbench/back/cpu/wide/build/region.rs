@@ -555,7 +555,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The part of an array in scratch that is a chunk's.
-    fn from_scratch(&self, at: u32, s: Scalar, u: u32) -> Expr {
+    fn kept_in_scratch(&self, at: u32, s: Scalar, u: u32) -> Expr {
         self.k.access(Access::Load, types::element(s), vec![self.scratch_at(at, s, u)])
     }
 
@@ -571,7 +571,7 @@ impl<'m> Builder<'m> {
             (Some(LocalHome::Shared), _) => {}
             (Some(LocalHome::Scratch(at, ..)), _) => {
                 for u in 0..self.chunks {
-                    self.begin_as(Name::Local(l, Some(u)), types::lanes(s), self.from_scratch(at, s, u));
+                    self.begin_as(Name::Local(l, Some(u)), types::lanes(s), self.kept_in_scratch(at, s, u));
                 }
             }
             (_, Form::Group | Form::Row(_)) => self.begin_as(Name::Local(l, None), types::one(s), poison(ty)),
@@ -606,7 +606,7 @@ impl<'m> Builder<'m> {
             ValueHome::Scratch(at, _) => {
                 let s = self.scalar(v);
                 for u in 0..self.chunks {
-                    self.define(Name::Value(v, Some(u)), types::lanes(s), self.from_scratch(at, s, u));
+                    self.define(Name::Value(v, Some(u)), types::lanes(s), self.kept_in_scratch(at, s, u));
                 }
                 self.defined.insert(v);
                 self.made[v.index()] = version;
