@@ -14,7 +14,7 @@ const CIRCLES: &[(&str, usize)] = &[
     ("workbench/back", 3),
     ("workbench/back/cpu/lower", 5),
     ("workbench/back/cpu/make", 2),
-    ("workbench/back/cpu/wide", 15),
+    ("workbench/back/cpu/wide", 10),
     ("workbench/back/cpu/wide/jit", 8),
     ("workbench/back/cpu/wide/jit", 2),
     ("workbench/back/cuda", 8),

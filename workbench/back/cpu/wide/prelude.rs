@@ -58,8 +58,15 @@ pub fn text() -> &'static str {
     &TEXT
 }
 
+/// A precompiled header: an open file without a name.
+struct Header {
+    file: File,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no file is linked to there"))]
+    identity: (u64, u64),
+}
+
 /// The precompiled header of this process, once it is made.
-static MADE: OnceLock<File> = OnceLock::new();
+static MADE: OnceLock<Header> = OnceLock::new();
 
 /// Writes `text` to the file `source` in a folder. A text that begins with the prelude includes it instead, from a file beside it.
 ///
@@ -88,8 +95,8 @@ fn count(compiler: &'static Compiler) {
     }
 }
 
-/// The precompiled header, if this compiler is GCC. Its file is open, and has no name any more.
-fn precompile(compiler: &Compiler) -> Option<File> {
+/// The precompiled header, if this compiler is GCC.
+fn precompile(compiler: &Compiler) -> Option<Header> {
     let folder = Folder::new().ok()?;
     let [header, made, said] = [HEADER, PRECOMPILED, "said"].map(|name| folder.path().join(name));
     std::fs::write(&header, text()).ok()?;
@@ -103,20 +110,38 @@ fn precompile(compiler: &Compiler) -> Option<File> {
     let mut file = File::open(&made).ok()?;
     let mut first = [0; GCC.len()];
     file.read_exact(&mut first).ok()?;
-    (first == GCC).then_some(file)
+    let identity = identity(&file)?;
+    (first == GCC).then_some(Header { file, identity })
 }
 
 /// Makes a link to a file without a name. Where it cannot be made, the compiler reads the text.
+///
+/// The link is to the number of the open file. A process that closes all its files, as daemons do, may have another one under that number, so
+/// the file is compared first.
 #[cfg(target_os = "linux")]
-fn link(made: &File, place: &Path) {
+fn link(made: &Header, place: &Path) {
     use std::os::fd::AsRawFd as _;
-    let file = format!("/proc/{}/fd/{}", std::process::id(), made.as_raw_fd());
-    let _ = std::os::unix::fs::symlink(file, place);
+    if identity(&made.file) == Some(made.identity) {
+        let file = format!("/proc/{}/fd/{}", std::process::id(), made.file.as_raw_fd());
+        let _ = std::os::unix::fs::symlink(file, place);
+    }
 }
 
 /// Elsewhere files without a name have no path.
 #[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: &Path) {}
+fn link(_: &Header, _: &Path) {}
+
+/// The device and the number of a file, by which the system knows it.
+#[cfg(unix)]
+fn identity(file: &File) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().ok().map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &File) -> Option<(u64, u64)> {
+    None
+}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
@@ -151,9 +176,25 @@ mod tests {
         let said = read_by(compiler, &folder);
         assert!(said.lines().any(|line| line.starts_with('!') && line.ends_with(PRECOMPILED)), "{said}");
         assert!(!said.contains("immintrin.h"), "{said}");
-        drop(made);
+        // A link that leads nowhere, as after the end of the process that made it.
+        let place = folder.path().join(PRECOMPILED);
+        std::fs::remove_file(&place)
+            .and_then(|()| std::os::unix::fs::symlink("/proc/self/fd/nothing", &place))
+            .expect("a folder");
         let said = read_by(compiler, &folder);
         assert!(!said.lines().any(|line| line.starts_with('!')) && said.contains("immintrin.h"), "{said}");
+    }
+
+    #[test]
+    fn another_file_under_the_number_is_not_linked() {
+        let folder = Folder::new().expect("a folder");
+        let file = File::create(folder.path().join("other")).expect("a folder");
+        let place = folder.path().join(PRECOMPILED);
+        let (device, number) = identity(&file).expect("a file");
+        link(&Header { file: file.try_clone().expect("a file"), identity: (device, number + 1) }, &place);
+        assert!(place.symlink_metadata().is_err());
+        link(&Header { file, identity: (device, number) }, &place);
+        assert!(place.exists());
     }
 
     #[test]
