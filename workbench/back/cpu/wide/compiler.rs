@@ -51,6 +51,11 @@ pub struct Compiler {
 }
 
 impl Compiler {
+    /// True if this is Clang as Zig comes with it.
+    pub fn is_zig(&self) -> bool {
+        self.is_zig
+    }
+
     /// The compiler's name, for messages.
     pub fn name(&self) -> std::path::Display<'_> {
         self.program.display()

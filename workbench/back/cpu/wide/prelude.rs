@@ -39,7 +39,7 @@ const HEADER: &str = "prelude.h";
 /// The name by which GCC looks for the precompiled header.
 const PRECOMPILED: &str = "prelude.h.gch";
 
-/// The first bytes of GCC's precompiled headers. Clang's are no use here: it takes them for an option, not for an `#include`.
+/// The first bytes of GCC's precompiled headers. Clang reads its own for an option of the command alone, not for an `#include`.
 const GCC: [u8; 4] = *b"gpch";
 
 /// The number of texts after which more are likely enough: the header takes as long as three texts.
@@ -59,9 +59,9 @@ pub fn text() -> &'static str {
 }
 
 /// A precompiled header: an open file without a name.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no header is made there"))]
 struct Header {
     file: File,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no file is linked to there"))]
     identity: (u64, u64),
 }
 
@@ -82,10 +82,11 @@ pub fn write(compiler: &'static Compiler, folder: &Path, source: &Path, text: &s
     std::fs::write(source, format!("#include \"{HEADER}\"\n{rest}"))
 }
 
-/// Counts a text that is compiled without the precompiled header, and has that made when there are enough.
+/// Counts a text that is compiled without the precompiled header, and has that made when there are enough, where it can be of use.
 fn count(compiler: &'static Compiler) {
     static TEXTS: AtomicU32 = AtomicU32::new(0);
-    if TEXTS.fetch_add(1, Ordering::Relaxed) + 1 == ENOUGH {
+    let has_link = cfg!(target_os = "linux") && !compiler.is_zig();
+    if has_link && TEXTS.fetch_add(1, Ordering::Relaxed) + 1 == ENOUGH {
         // Without a thread there is no header, and the texts are compiled as before.
         let _ = std::thread::Builder::new().name("workbench-header".to_owned()).spawn(|| {
             if let Some(made) = precompile(compiler) {
