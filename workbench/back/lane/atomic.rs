@@ -26,7 +26,7 @@ impl Cell {
     const INTEGERS: [Cell; 4] = [Cell::I32, Cell::U32, Cell::I64, Cell::U64];
     const ALL: [Cell; 6] = [Cell::I32, Cell::U32, Cell::I64, Cell::U64, Cell::F32, Cell::F64];
 
-    /// What C calls it.
+    /// The name in C.
     pub const fn name(self) -> &'static str {
         match self {
             Cell::I32 => "i32",
@@ -64,7 +64,7 @@ impl Cell {
 /// Makes the updates of one record each: a line, its name, its numbers.
 macro_rules! updates {
     ($($(#[doc = $doc:literal])+ $Name:ident $name:literal $cells:ident;)*) => {
-        /// What is written in the place of an old number.
+        /// The number that is written in the place of an old one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Update {
             $($(#[doc = $doc])+ $Name,)*
@@ -74,7 +74,7 @@ macro_rules! updates {
             /// All of them.
             pub const ALL: &'static [Update] = &[$(Update::$Name),*];
 
-            /// What C calls it.
+            /// The name in C.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Update::$Name => $name,)*
@@ -88,7 +88,7 @@ macro_rules! updates {
                 }
             }
 
-            /// What it is, in a line.
+            /// The meaning, in a line.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Update::$Name => concat!($($doc),+),)*
@@ -123,7 +123,7 @@ updates! {
     Cas "cas" INTEGERS;
 }
 
-/// How an atomic finds its places, and what it is given.
+/// The form in which an atomic is given its places and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// At offsets in bytes, each lane with a number of its own; gives what was there before. In what a block's threads share no lock is
@@ -141,11 +141,11 @@ pub enum Form {
 /// An atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Atomic {
-    /// What is written.
+    /// The value that is written.
     pub update: Update,
-    /// What is there.
+    /// The type of the number in memory.
     pub cell: Cell,
-    /// How it is found.
+    /// The form of its places.
     pub form: Form,
 }
 
@@ -166,7 +166,7 @@ impl Atomic {
         (at || up) && self.update.cells().contains(&self.cell)
     }
 
-    /// What C calls it.
+    /// The name in C.
     pub fn name(self) -> String {
         let (update, cell) = (self.update.name(), self.cell.name());
         match self.form {
@@ -177,7 +177,7 @@ impl Atomic {
         }
     }
 
-    /// What it takes.
+    /// The types of the operands.
     pub fn operands(self) -> Vec<Operand> {
         let of = Operand::Lanes(self.cell.kind());
         match (self.form, self.update) {
@@ -189,7 +189,7 @@ impl Atomic {
         }
     }
 
-    /// What it gives.
+    /// The type of the result.
     pub fn gives(self) -> Operand {
         match self.form {
             Form::At(_) => Operand::Lanes(self.cell.kind()),
@@ -197,7 +197,7 @@ impl Atomic {
         }
     }
 
-    /// What it does with NaN.
+    /// The rule for NaN among the operands.
     pub fn nan(self) -> Nan {
         match (self.cell.kind().is_float(), self.update) {
             (false, _) => Nan::Never,

@@ -16,7 +16,7 @@ pub fn before(kernel: &Kernel) -> String {
     let mut writer = Writer { kernel, out: String::new() };
     let written =
         (kernel.functions.iter().try_for_each(|function| writer.function(function))).and_then(|()| writer.tables());
-    // Nothing of a text fails.
+    // Writing to a `String` does not fail.
     written.map_or_else(|_| String::new(), |()| writer.out)
 }
 

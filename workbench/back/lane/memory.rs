@@ -5,7 +5,7 @@ use super::table::Nan;
 use super::types::short::*;
 use super::types::{Kind, Operand};
 
-/// What elements in memory are.
+/// The type of elements in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Element {
     /// 32-bit floats.
@@ -41,13 +41,13 @@ impl Element {
         Element::U16,
         Element::B1,
     ];
-    /// What is stored: the sign of a narrow number makes no difference.
+    /// The elements that stores know: the sign of a narrow number makes no difference.
     const STORED: [Element; 7] =
         [Element::F32, Element::F64, Element::I32, Element::I64, Element::I8, Element::I16, Element::B1];
-    /// What is as large as a lane.
+    /// The elements that are as large as a lane.
     const WHOLE: [Element; 4] = [Element::F32, Element::F64, Element::I32, Element::I64];
 
-    /// What C calls it.
+    /// The name in C.
     pub const fn name(self) -> &'static str {
         match self {
             Element::F32 => "f32",
@@ -87,7 +87,7 @@ impl Element {
         }
     }
 
-    /// What lanes of it are to operations.
+    /// The lanes that hold it in operations.
     pub const fn lanes(self) -> Operand {
         match self {
             Element::B1 => Operand::Mask,
@@ -96,12 +96,12 @@ impl Element {
     }
 }
 
-/// Where memory is, as far as an address tells.
+/// The space of memory, as far as an address tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Space {
     /// An array of the caller's.
     Global,
-    /// What a block's threads share.
+    /// Memory that a block's threads share.
     Shared,
     /// The scratch that a block keeps for its threads.
     Scratch,
@@ -141,28 +141,28 @@ macro_rules! accesses {
             /// All of them.
             pub const ALL: &'static [Access] = &[$(Access::$Name),*];
 
-            /// What its name begins with.
+            /// The beginning of its name.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Access::$Name => $name,)*
                 }
             }
 
-            /// Of what elements there are such.
+            /// The elements that have it.
             pub const fn elements(self) -> &'static [Element] {
                 match self {
                     $(Access::$Name => &Element::$elements,)*
                 }
             }
 
-            /// What it takes and gives.
+            /// The types of its operands and its result.
             fn signature(self, $of: Operand) -> (Vec<Operand>, Operand) {
                 match self {
                     $(Access::$Name => (vec![$($operand),*], $gives),)*
                 }
             }
 
-            /// What it is, in a line.
+            /// The meaning, in a line.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Access::$Name => concat!($($doc),+),)*
@@ -227,11 +227,11 @@ impl Access {
 /// An access of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemoryOp {
-    /// What kind.
+    /// The kind of access.
     pub access: Access,
-    /// What the elements are.
+    /// The type of the elements.
     pub of: Element,
-    /// Where they are.
+    /// The space that they are in.
     pub space: Space,
     /// True if it goes past the cache: a plain store of elements as large as a lane, to the address of a line of the cache.
     pub past_cache: bool,
@@ -252,22 +252,22 @@ impl MemoryOp {
         past && self.access.elements().contains(&self.of)
     }
 
-    /// What C calls it.
+    /// The name in C.
     pub fn name(self) -> String {
         format!("{}_{}", if self.past_cache { "nt" } else { self.access.name() }, self.of.name())
     }
 
-    /// What it takes.
+    /// The types of the operands.
     pub fn operands(self) -> Vec<Operand> {
         self.access.signature(self.of.lanes()).0
     }
 
-    /// What it gives.
+    /// The type of the result.
     pub fn gives(self) -> Operand {
         self.access.signature(self.of.lanes()).1
     }
 
-    /// What it does with NaN.
+    /// The rule for NaN among the operands.
     pub fn nan(self) -> Nan {
         if self.of.kind().is_float() { Nan::Moves } else { Nan::Never }
     }

@@ -16,9 +16,9 @@ pub enum Piece {
 /// Why it has none. It is told as a sentence, which begins with what the piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// It does not consist of a round, a step and a look at the budget.
+    /// The loop does not consist of a round, a step and a look at the budget.
     Shape,
-    /// Nothing counts its rounds.
+    /// No variable counts its rounds.
     Uncounted,
     /// Something is computed before its rounds end.
     LateTest,
@@ -40,13 +40,13 @@ pub enum Reason {
     Address,
     /// Memory is read that may have been written before.
     ReadsWritten,
-    /// What is done once begins with what a variable is.
+    /// A stretch begins with the old value of a variable.
     Carries,
-    /// What is set is used afterwards.
+    /// A variable that is set is used afterwards.
     UsedLater,
-    /// It is not worth a call.
+    /// The piece is not worth a call.
     Short,
-    /// It needs more registers than there are.
+    /// The piece needs more registers than there are.
     Registers,
 }
 
@@ -76,9 +76,9 @@ impl fmt::Display for Reason {
 /// A piece that has no such code, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
-    /// What it is.
+    /// The piece.
     pub piece: Piece,
-    /// Why it has none.
+    /// The reason why it has none.
     pub reason: Reason,
 }
 

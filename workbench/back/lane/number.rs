@@ -40,13 +40,13 @@ operations! {
         Brev32 "brev_s32" (ONE_U32) -> ONE_U32, Never;
         /// The bits in the other order.
         Brev64 "brev_s64" (ONE_U64) -> ONE_U64, Never;
-        /// How many zeros lead.
+        /// The number of leading zeros.
         Clz32 "clz_s32" (ONE_U32) -> ONE_I32, Never;
-        /// How many zeros lead.
+        /// The number of leading zeros.
         Clz64 "clz_s64" (ONE_U64) -> ONE_I32, Never;
-        /// How many bits are set.
+        /// The number of set bits.
         Popc32 "__builtin_popcount" (ONE_U32) -> ONE_I32, Never;
-        /// How many bits are set.
+        /// The number of set bits.
         Popc64 "__builtin_popcountll" (ONE_U64) -> ONE_I32, Never;
         /// The place of the lowest bit, counted from 1; 0 where there is none.
         Ffs32 "__builtin_ffs" (ONE_U32) -> ONE_I32, Never;
@@ -126,7 +126,7 @@ operations! {
         NoteLanes "note_lanes" (STATE, ONE_U64, ONE_U32, MASK, I64, I64) -> NOTHING, Never;
         /// Those of 16 threads that have not faulted: state, first thread.
         Alive "alive" (STATE, ONE_U32) -> MASK, Never;
-        /// Who of a mask does not do an access: state, site, first thread, mask, limit, offsets, words. Those out of bounds are noted.
+        /// Lanes of a mask that do not do an access: state, site, first thread, mask, limit, offsets, words. Those out of bounds are noted.
         BadLanes "bad_lanes" (STATE, ONE_U64, ONE_U32, MASK, ONE_U64, I64, I64) -> MASK, Never;
         /// Tells what went wrong, and gives what the kernel returns then: context, state.
         Stop "stop" (PLACE, STATE) -> ONE_U32, Never;

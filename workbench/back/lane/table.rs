@@ -14,26 +14,26 @@ pub use super::number::{FaultOp, NumberOp};
 use super::types::short::*;
 pub use super::types::{Kind, Operand};
 
-/// What an operation does with NaN among its operands.
+/// The rule of an operation for NaN among its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nan {
-    /// It has no floats among its operands.
+    /// Floats are not among its operands.
     Never,
-    /// It gives NaN.
+    /// NaN is the result.
     Spreads,
     /// A NaN loses to a number; of two NaNs it gives one.
     Loses,
-    /// It gives its second operand where either is NaN.
+    /// The second operand is the result where either is NaN.
     Second,
     /// Bits are moved as they are.
     Moves,
-    /// It gives false, or zero.
+    /// False or zero is the result.
     Zero,
-    /// It gives true.
+    /// True is the result.
     True,
-    /// It gives the integer of which the top bit alone is set.
+    /// The integer whose top bit alone is set is the result.
     TopBit,
-    /// What it gives is anything.
+    /// Any value may be the result.
     Anything,
 }
 
@@ -50,35 +50,35 @@ macro_rules! operations {
             /// All of them.
             pub const ALL: &'static [$Enum] = &[$($Enum::$Name),*];
 
-            /// What C calls it.
+            /// The name in C.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($Enum::$Name => $name,)*
                 }
             }
 
-            /// What it takes.
+            /// The types of the operands.
             pub const fn operands(self) -> &'static [$crate::back::lane::types::Operand] {
                 match self {
                     $($Enum::$Name => &[$($operand),*],)*
                 }
             }
 
-            /// What it gives.
+            /// The type of the result.
             pub const fn gives(self) -> $crate::back::lane::types::Operand {
                 match self {
                     $($Enum::$Name => $gives,)*
                 }
             }
 
-            /// What it does with NaN.
+            /// The rule for NaN among the operands.
             pub const fn nan(self) -> $crate::back::lane::table::Nan {
                 match self {
                     $($Enum::$Name => $crate::back::lane::table::Nan::$nan,)*
                 }
             }
 
-            /// What it is, in a line.
+            /// The meaning, in a line.
             pub const fn about(self) -> &'static str {
                 match self {
                     $($Enum::$Name => concat!($($doc),+),)*
@@ -197,9 +197,9 @@ operations! {
         ScaleF32 "scale_f32" (F32, F32) -> F32, Spreads;
         /// The first times two to the power of the second, an integer, rounded once.
         ScaleF64 "scale_f64" (F64, F64) -> F64, Spreads;
-        /// Of a positive number the mantissa in [3/4, 3/2).
+        /// The mantissa of a positive number, in [3/4, 3/2).
         MantissaF32 "mantissa_f32" (F32) -> F32, Spreads;
-        /// Of a positive number the exponent to the mantissa that comes second.
+        /// The exponent of a positive number, to the mantissa that comes second.
         ExponentF32 "exponent_f32" (F32, F32) -> F32, Spreads;
 
         /// Bits of both.
@@ -286,13 +286,13 @@ operations! {
         FitI16 "fit_i16" (I32) -> I32, Never;
         /// Wrapped to 16 bits.
         FitU16 "fit_u16" (I32) -> I32, Never;
-        /// How many zeros lead.
+        /// The number of leading zeros.
         Clz32 "clz_32" (I32) -> I32, Never;
-        /// How many zeros lead.
+        /// The number of leading zeros.
         Clz64 "clz_64" (I64) -> I32, Never;
-        /// How many bits are set.
+        /// The number of set bits.
         Popc32 "popc_32" (I32) -> I32, Never;
-        /// How many bits are set.
+        /// The number of set bits.
         Popc64 "popc_64" (I64) -> I32, Never;
         /// The place of the lowest bit, counted from 1; 0 where there is none.
         Ffs32 "ffs_32" (I32) -> I32, Never;
@@ -488,9 +488,9 @@ operations! {
 /// An operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Of lanes.
+    /// An operation of lanes.
     Lanes(LaneOp),
-    /// Of one number.
+    /// An operation of one number.
     Number(NumberOp),
     /// An access of memory.
     Memory(MemoryOp),
@@ -516,7 +516,7 @@ impl Op {
         ALL.get_or_init(|| Op::all().map(|op| (op.name(), op)).collect()).get(name).copied()
     }
 
-    /// What C calls it.
+    /// The name in C.
     pub fn name(self) -> String {
         match self {
             Op::Lanes(op) => op.name().to_owned(),
@@ -540,7 +540,7 @@ impl Op {
         }
     }
 
-    /// What it takes.
+    /// The types of the operands.
     pub fn operands(self) -> Vec<Operand> {
         match self {
             Op::Lanes(op) => op.operands().to_vec(),
@@ -551,7 +551,7 @@ impl Op {
         }
     }
 
-    /// What it gives.
+    /// The type of the result.
     pub fn gives(self) -> Operand {
         match self {
             Op::Lanes(op) => op.gives(),
@@ -562,7 +562,7 @@ impl Op {
         }
     }
 
-    /// What it does with NaN.
+    /// The rule for NaN among the operands.
     pub fn nan(self) -> Nan {
         match self {
             Op::Lanes(op) => op.nan(),

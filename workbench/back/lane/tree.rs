@@ -33,10 +33,10 @@ pub struct MacroId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FunctionId(pub u32);
 
-/// What a variable is for, where that matters.
+/// The role of a variable, where that matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
-    /// Nothing of the kind.
+    /// No role.
     #[default]
     Plain,
     /// The budget: operations left until the poll.
@@ -48,13 +48,13 @@ pub enum Role {
 /// A variable.
 #[derive(Debug, Clone)]
 pub struct VarData {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Its type.
     pub ty: Ty,
-    /// Of an address where that is.
+    /// The space that an address points into.
     pub space: Space,
-    /// What it is for.
+    /// The role.
     pub role: Role,
     /// True if it is what it is declared as for good.
     pub constant: bool,
@@ -144,7 +144,7 @@ pub enum Field {
     Block,
     /// The running block, counted likewise.
     Now,
-    /// Where blocks are one long row: which row of threads runs.
+    /// The row of threads that runs, where blocks are one long row.
     Row,
 }
 
@@ -171,7 +171,7 @@ pub enum Expr {
     Int(u64, u8, bool),
     /// A float, of 32 bits where that is true.
     Real(f64, bool),
-    /// What a variable holds; of an array and the state the address.
+    /// The value of a variable; of an array and the state, the address.
     Var(Var),
     /// An operator.
     Unary(Unary, Box<Expr>),
@@ -181,9 +181,9 @@ pub enum Expr {
     Choose(Box<[Expr; 3]>),
     /// As a type.
     Cast(Ty, Box<Expr>),
-    /// What is at an address.
+    /// The object at an address.
     At(Space, Box<Expr>),
-    /// What is so many elements behind an address.
+    /// The element so many behind an address.
     Index(Box<Expr>, Box<Expr>),
     /// A member of the state.
     Field(Var, Field),
@@ -200,13 +200,13 @@ pub enum Expr {
 /// A call of a function of this process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Host {
-    /// What it gives.
+    /// The type of the result.
     pub gives: Ty,
-    /// What it takes.
+    /// The types of the operands.
     pub params: Rc<[Ty]>,
-    /// Where it is.
+    /// The address.
     pub address: Expr,
-    /// What it is given.
+    /// The arguments.
     pub args: Vec<Expr>,
 }
 
@@ -244,22 +244,22 @@ pub enum Stmt {
 /// `if`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct If {
-    /// True if to go there.
+    /// The condition.
     pub cond: Expr,
-    /// Where to.
+    /// The statement where the condition holds.
     pub then: Stmt,
-    /// Where else.
+    /// The statement where it does not.
     pub els: Option<Stmt>,
 }
 
 /// `for (first; cond; step) body`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loop {
-    /// What comes before.
+    /// The statement before the first round.
     pub first: Option<Stmt>,
-    /// On what condition there is a round more; always, where there is none.
+    /// The condition of another round; without one there always is another.
     pub cond: Option<Expr>,
-    /// What follows a round.
+    /// The statement after each round.
     pub step: Option<Expr>,
     /// A round.
     pub body: Stmt,
@@ -268,13 +268,13 @@ pub struct Loop {
 /// A function of lanes: straight-line code, which is compiled where it is called.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The math function that it is, of lanes of a kind.
     pub math: Option<(MathFn, Kind)>,
-    /// What it gives.
+    /// The type of the result.
     pub gives: Ty,
-    /// What it takes.
+    /// The types of the operands.
     pub params: Vec<Var>,
     /// Declarations, and a `return`.
     pub body: Vec<Stmt>,
@@ -283,18 +283,18 @@ pub struct Function {
 /// A constant array.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// What it is called.
+    /// The name.
     pub var: Var,
-    /// What is in it.
+    /// The elements.
     pub words: Box<[u32]>,
 }
 
 /// Statements that stand in several places, and declare nothing.
 #[derive(Debug, Clone)]
 pub struct Macro {
-    /// What they are called.
+    /// The name of the macro.
     pub name: String,
-    /// What they are.
+    /// The statements.
     pub body: Vec<Stmt>,
 }
 
@@ -303,7 +303,7 @@ pub struct Macro {
 pub struct Kernel {
     /// All variables.
     pub vars: Vec<VarData>,
-    /// What labels are called.
+    /// The names of labels.
     pub labels: Vec<String>,
     /// Constant arrays.
     pub tables: Vec<Table>,
@@ -311,14 +311,14 @@ pub struct Kernel {
     pub functions: Vec<Function>,
     /// Its macros.
     pub macros: Vec<Macro>,
-    /// What it is given: the context, the arguments.
+    /// The parameters: the context, the arguments.
     pub params: Vec<Var>,
-    /// What it does.
+    /// The statements.
     pub body: Vec<Stmt>,
 }
 
 impl Kernel {
-    /// What a variable is.
+    /// The declaration of a variable.
     pub fn var(&self, var: Var) -> &VarData {
         &self.vars[var.index()]
     }
@@ -333,7 +333,7 @@ impl Kernel {
         &self.macros[id.0 as usize].body
     }
 
-    /// Where memory is that an address points into.
+    /// The space of the memory that an address points into.
     pub fn space(&self, at: &Expr) -> Space {
         match at {
             Expr::Var(var) => self.var(*var).space,

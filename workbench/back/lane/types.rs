@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-/// What 16 lanes hold. Lanes of a kind have no sign: operations have.
+/// The kind of number that 16 lanes hold. Lanes of a kind have no sign: operations have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// 32-bit floats.
@@ -53,7 +53,7 @@ pub enum Ty {
     Void,
     /// An integer of 8 to 128 bits.
     Int {
-        /// How many bits.
+        /// The number of bits.
         bits: u8,
         /// True if it has a sign.
         signed: bool,
@@ -64,7 +64,7 @@ pub enum Ty {
     F32,
     /// A 64-bit float.
     F64,
-    /// Which of 16 lanes.
+    /// A mask: a bit for each of 16 lanes.
     Mask,
     /// 16 lanes.
     Lanes(Kind),
@@ -72,7 +72,7 @@ pub enum Ty {
     Ptr(Rc<Ty>),
     /// So many of a thing, in memory.
     Array(Rc<Ty>, u32),
-    /// What went wrong: the fault of the lowest thread.
+    /// The record of the fault of the lowest thread.
     State,
     /// The address of a function of this process.
     Fn(Rc<Ty>, Rc<[Ty]>),
@@ -111,7 +111,7 @@ impl Ty {
         }
     }
 
-    /// What an array or the state is where its value is asked for: its address.
+    /// The type of the value: of an array and the state, an address.
     pub fn decayed(&self) -> Ty {
         match self {
             Ty::Array(of, _) => Ty::Ptr(of.clone()),
@@ -155,16 +155,16 @@ impl fmt::Display for Ty {
     }
 }
 
-/// What an operation takes or gives.
+/// The type of an operand or a result, by its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// Lanes of a kind.
     Lanes(Kind),
-    /// Which lanes.
+    /// The kind of lanes.
     Mask,
     /// A number that is converted to this type.
     Int {
-        /// How many bits.
+        /// The number of bits.
         bits: u8,
         /// True if it has a sign.
         signed: bool,
@@ -210,7 +210,7 @@ pub(super) mod short {
     pub const NOTHING: Operand = Operand::Nothing;
 }
 
-/// How many bits an integer has, and whether it has a sign.
+/// The number of bits of an integer, and true if it has a sign.
 pub fn bits_of(ty: &Ty) -> (u8, bool) {
     match ty {
         Ty::Int { bits, signed } => (*bits, *signed),

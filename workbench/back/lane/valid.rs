@@ -25,7 +25,7 @@ use super::types::{Ty, bits_of, common};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid(pub String);
 
-/// What is valid, or why it is not.
+/// Something valid, or the rule that it breaks.
 pub type Result<T> = std::result::Result<T, Invalid>;
 
 pub(super) fn invalid<T>(why: impl Into<String>) -> Result<T> {
@@ -74,7 +74,7 @@ struct Checker<'k> {
     /// True if each label is there, and whether anything goes to it.
     labels: Vec<(bool, bool)>,
     loops: u32,
-    /// What the function returns.
+    /// The type that the function returns.
     gives: Ty,
 }
 
@@ -453,7 +453,7 @@ fn is_straight(stmt: &Stmt) -> bool {
     }
 }
 
-/// What is at an address.
+/// The object at an address.
 fn element(ty: &Ty) -> Result<Ty> {
     match ty {
         Ty::Ptr(of) if of.is_number() || matches!(**of, Ty::Mask | Ty::Array(..)) => Ok(of.decayed()),
@@ -461,7 +461,7 @@ fn element(ty: &Ty) -> Result<Ty> {
     }
 }
 
-/// What an operator of numbers takes a value as.
+/// The type as which an operator of numbers takes a value.
 fn number(ty: &Ty) -> Option<Ty> {
     match ty {
         Ty::Mask => Some(Ty::int(32, true)),

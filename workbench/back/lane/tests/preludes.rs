@@ -10,11 +10,11 @@ const AVX2: &str = include_str!("../../cpu/wide/prelude/avx2.h");
 const LANES: &str = include_str!("../../cpu/wide/prelude/lanes.h");
 const FAULTS: &str = include_str!("../../cpu/wide/prelude/faults.h");
 
-/// What the prelude of AVX-512 defines for itself.
+/// Names that the prelude of AVX-512 defines for itself.
 const OWN_512: &str = "byte copysign8 fmax8 fmin8 four high8 join4 join8 joinf8 low8 note pair pd_to_i32 pd_to_i64 \
     pd_to_u32 pd_to_u64";
 
-/// What that of AVX2 does.
+/// Names that the prelude of AVX2 defines for itself.
 const OWN_2: &str = "add4 add8 and4 and8 brev8 byte clz8 div4_i32 div4_u32 exponent8 few_bytes few_pairs fmax4 fmax8 \
     fmin4 fmin8 ge8_u32 gt4_i64 gt4_u64 halves_to_pd i64_to_pd i64_to_ps ldm_bytes ldm_pairs low_halves mantissa8 mask4 \
     mask8 mask_bytes mask_pairs max4_i64 max4_u64 min4_i64 min4_u64 mul4 mul8 normal8 note odd4 or4 or8 pair \
@@ -24,7 +24,7 @@ const OWN_2: &str = "add4 add8 and4 and8 brev8 byte clz8 div4_i32 div4_u32 expon
 /// Operations that are macros with names in capitals, as no others are.
 const SHIFTS: [&str; 3] = ["SLL", "SRL", "SRA"];
 
-/// What C has by itself, or the printed text defines.
+/// True for operations that C has by itself, or that a kernel's text defines.
 fn is_elsewhere(op: Op) -> bool {
     matches!(op, Op::Number(NumberOp::Fence) | Op::Fault(FaultOp::Stop | FaultOp::Tick))
         || op.name().starts_with("__builtin_")
@@ -44,7 +44,7 @@ fn piece(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(end))
 }
 
-/// What stands in the brackets that a text begins with, between commas, and what follows.
+/// The parts between commas in the brackets that a text begins with, and the rest of the text.
 fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     let text = text.strip_prefix('(')?;
     let (mut depth, mut args, mut start) = (0, Vec::new(), 0);
@@ -110,7 +110,7 @@ fn uncommented(text: &str) -> String {
         .collect()
 }
 
-/// What a prelude defines, with how many operands.
+/// The names that a prelude defines, each with its number of operands.
 fn defined(parts: &[&str]) -> BTreeMap<String, usize> {
     let (mut macros, mut code, mut found) = (Macros::new(), String::new(), BTreeMap::new());
     for line in uncommented(&parts.concat()).replace("\\\n", " ").lines() {
@@ -127,7 +127,7 @@ fn defined(parts: &[&str]) -> BTreeMap<String, usize> {
             macros.insert(name.to_owned(), (params, body.to_owned()));
         }
     }
-    // What makes functions is no operation, nor is what makes such macros' arguments.
+    // Macros that make functions are no operations, nor are those that make their arguments.
     macros.retain(|name, (params, body)| {
         let makes = is_of_functions(body) || body.contains("RMW(");
         let is_lower = name.starts_with(|c: char| c.is_lowercase());

@@ -114,7 +114,7 @@ impl Builder<'_> {
                 break;
             }
             if let (Mask::Some(m), true) = (place.mask, leaves(stmt)) {
-                // Nothing may happen where nobody is left: what all lanes share is set without a look at the mask.
+                // A mask without lanes skips the rest: variables that all lanes share are set without a look at the mask.
                 let over = match over {
                     Some(over) => over,
                     None => {

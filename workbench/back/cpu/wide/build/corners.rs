@@ -130,10 +130,10 @@ impl Builder<'_> {
         let line = self.line_of(v, 0, counter, 0)?;
         let first = line.at(&int(0));
         let [least, most] = [reach.min(0), reach.max(0)].map(|by| first.clone() + int(by));
-        // Nothing is counted.
+        // The counter has no range here: both its ends are 0.
         all.conditions.extend(self.what_lines_need(&line, &[int(0), int(0)], counter));
         all.peak = all.peak.max(line.peak);
-        // It is the number that the kernel computes where it is in its type's range.
+        // The line is the number that the kernel computes where it is in its type's range.
         let (low, high) = match self.func.ty(v).scalar()? {
             Scalar::I32 => (long(-1 << 31), long(1 << 31)),
             Scalar::U32 => (int(0), long(1 << 32)),

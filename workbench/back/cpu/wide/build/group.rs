@@ -210,7 +210,7 @@ impl Builder<'_> {
     fn guarded(&self, stretch: Stretch<'_>) -> Option<(usize, Value)> {
         let (Stmt::If { cond, els, .. }, before) = stretch.stmts.split_last()? else { return None };
         let plan = self.split.filter(|_| !self.walk.has_masks)?;
-        // Nothing that the other threads need later, either.
+        // Values that the other threads need later are not there, either.
         let is_own = |v: &Value| !matches!(plan.values[v.index()], ValueHome::Scratch(..));
         let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(v, op) if !matches!(op, Op::Load { .. }) && is_own(v));
         (els.is_empty() && before.iter().all(is_pure)).then_some((before.len(), *cond))

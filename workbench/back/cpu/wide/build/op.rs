@@ -276,7 +276,7 @@ impl Builder<'_> {
         let Dim3 { x, y, z } = self.geometry.block;
         let first = self.first_of(u);
         match builtin {
-            // Nothing asks for these where blocks are one long row.
+            // The value is not used where blocks are one long row.
             Builtin::BlockIdx(0) | Builtin::ThreadIdx(0) if self.geometry.spans => uint(0),
             Builtin::ThreadIdx(1) if self.geometry.spans => self.get(Name::Row) % uint(y),
             Builtin::ThreadIdx(_) if self.geometry.spans => self.get(Name::Row) / uint(y),

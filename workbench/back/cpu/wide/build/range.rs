@@ -40,7 +40,7 @@ pub(super) enum Counts {
     Local(Local),
     /// A thread's place in a long row.
     Place,
-    /// Nothing; `threadIdx` is what differs.
+    /// No variable; `threadIdx` differs.
     Threads,
 }
 

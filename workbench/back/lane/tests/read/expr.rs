@@ -51,7 +51,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether a type begins here.
+    /// True if a type begins here.
     pub(super) fn at_type(&self) -> bool {
         match self.peek() {
             Some(Tok::Name("const" | "static" | "unsigned")) => true,

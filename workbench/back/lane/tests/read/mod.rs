@@ -16,7 +16,7 @@ use crate::back::lane::types::{Kind, Ty};
 use crate::back::lane::valid::{Invalid, Result};
 use crate::ir::MathFn;
 
-/// What the text has that is nothing of the lane IR.
+/// An error: the text has something that is not of the lane IR.
 fn wrong(what: impl Into<String>) -> Invalid {
     Invalid(what.into())
 }
@@ -24,7 +24,7 @@ fn wrong(what: impl Into<String>) -> Invalid {
 /// Reads a kernel's text.
 ///
 /// # Errors
-/// What of it is nothing of the lane IR.
+/// The first piece that is not of the lane IR.
 pub fn kernel(text: &str) -> Result<Kernel> {
     let mut reader = Reader {
         words: token::words(text)?,
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
             return self.table(gives, name);
         }
         self.want("(")?;
-        // It sees nothing of another's, but for constant arrays.
+        // A function sees no variable of another one, but for constant arrays.
         self.scopes.push(HashMap::new());
         let mut params = Vec::new();
         while !self.eat(")") {
@@ -263,7 +263,7 @@ impl<'t> Reader<'t> {
                 }
                 Stmt::Declare(self.declare(name, ty.clone(), false))
             } else if self.eat("=") {
-                // What it is made of is not itself.
+                // The initialiser does not see the variable.
                 let value = self.expr()?;
                 Stmt::Let(self.declare(name, ty.clone(), constant), value)
             } else {
@@ -290,7 +290,7 @@ impl<'t> Reader<'t> {
                 None => return Err(wrong("an array is of a length that is not known")),
             }
         }
-        // How it is to be aligned: nothing here asks for that.
+        // The alignment is skipped: the tree has none.
         while self.peek().is_some() && !self.is(";") && !self.is(",") {
             if self.is("=") {
                 return Err(wrong("an array has a value"));
@@ -301,7 +301,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a length is.
+/// A length.
 fn known(expr: &Expr) -> Option<u64> {
     match expr {
         Expr::Int(n, ..) => Some(*n),

@@ -24,12 +24,12 @@ const SIGNS: &[&str] = &[
     ".",
 ];
 
-/// What is no word of the text.
+/// An error: a piece of the text is no word.
 fn wrong(what: impl Into<String>) -> Invalid {
     Invalid(what.into())
 }
 
-/// How deep macros may lie in one another.
+/// The depth to which macros may lie in one another.
 const DEPTH: usize = 16;
 
 struct Macro<'t> {
@@ -104,7 +104,7 @@ fn integer(text: &str) -> Result<Tok<'static>> {
     let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |digits| (digits, 16));
     let n = u64::from_str_radix(digits, radix).map_err(|_| wrong(text))?;
     let unsigned = suffix.contains('u');
-    // Of a hexadecimal number the first type that it fits in, of a decimal one the first signed one.
+    // The type is the first that a hexadecimal number fits in, and the first signed one for a decimal number.
     let fits = if unsigned { n >> 32 == 0 } else { n >> 31 == 0 };
     let (bits, unsigned) = match (suffix.contains('l'), radix) {
         (true, _) => (64, unsigned),
