@@ -12,6 +12,15 @@ import workbench as wb
 # A job that a shell put into the background starts with SIGINT ignored, and then Python raises no KeyboardInterrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; such tests start first, so that no process waits for another one in the end")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 SAXPY = """
 __global__ void saxpy(float a, const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

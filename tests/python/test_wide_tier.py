@@ -560,6 +560,7 @@ def test_vectors_are_those_asked_for_or_an_error():
     assert "__m512" in texts["avx512"] or "lacks the vectors" in texts["avx512"]
 
 
+@pytest.mark.long
 def test_narrower_vectors_do_the_same():
     """The tests above, with AVX2 on a machine with AVX-512; on others they have run like that already."""
     if "WORKBENCH_VECTORS" in os.environ or "refused" in with_vectors("avx512", "-c", SET).stdout:

@@ -15,6 +15,18 @@ const VERSION: &str = "0.22.0";
 /// The commands that evcxr runs at the start of every notebook.
 const INIT: &str = ":opt 2\n";
 
+/// How cargo builds the dependencies of sessions, which lie below the folder of this file. evcxr's profile checks for overflow in all of
+/// them and optimises what builds them; both cost more than they give.
+const BUILD: &str = "\
+[profile.dev]
+lto = \"off\"
+[profile.dev.package.\"*\"]
+debug-assertions = false
+overflow-checks = false
+[profile.dev.build-override]
+opt-level = 0
+";
+
 /// An installed kernel.
 pub struct Kernel {
     dir: PathBuf,
@@ -39,6 +51,7 @@ impl Kernel {
             let _ = std::fs::remove_dir_all(kernel.dir.join("build"));
         }
         write(&Self::config().join("init.evcxr"), INIT)?;
+        write(&Self::lab().join(".cargo/config.toml"), BUILD)?;
         let spec = kernel_spec(&[
             &env.python(),
             &root().join("workbench/xtask/rust_session.py"),

@@ -77,7 +77,14 @@ impl Environment {
     /// The environment with the package installed, made or brought up to date; `tests` adds what only the tests need.
     pub fn prepare(tests: bool) -> Result<Self, String> {
         let env = Self::without_package(tests)?;
-        env.install()?;
+        env.install(&["--release"])?;
+        Ok(env)
+    }
+
+    /// The environment for tests. The package is built as the Rust tests are, with debug assertions, and from what they have built.
+    pub fn for_tests() -> Result<Self, String> {
+        let env = Self::without_package(true)?;
+        env.install(&crate::test::FEATURES)?;
         Ok(env)
     }
 
@@ -94,14 +101,16 @@ impl Environment {
         Ok(env)
     }
 
-    /// Builds the wheel and installs it.
-    fn install(&self) -> Result<(), String> {
+    /// Builds the wheel with these options and installs it.
+    fn install(&self, options: &[&str]) -> Result<(), String> {
         let dist = root().join(".lab").join("dist");
         let _ = std::fs::remove_dir_all(&dist);
         step::show(
             "build the workbench wheel (the first time compiles the code generator: some minutes)",
             Command::new(self.bin("maturin"))
-                .args(["build", "--release", "--out"])
+                .arg("build")
+                .args(options)
+                .arg("--out")
                 .arg(&dist)
                 .arg("--interpreter")
                 .arg(self.python())

@@ -9,8 +9,8 @@ use crate::{root, step};
 
 const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
 
-/// The features under test: all of them; the Python package is built without.
-const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
+/// The features under test: all of them.
+pub const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
 
 /// The options by which pytest shares tests among processes: an idle process takes tests from the one with most left.
 const SIDE_BY_SIDE: [&str; 6] = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"];
@@ -78,7 +78,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     });
     let mut env = None;
     part("python", &mut || {
-        let environment = Environment::prepare(true)?;
+        let environment = Environment::for_tests()?;
         step::tests(
             "Python tests",
             Command::new(environment.python())
@@ -101,7 +101,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     part("notebooks", &mut || {
         let environment = match env.take() {
             Some(environment) => environment,
-            None => Environment::prepare(true)?,
+            None => Environment::for_tests()?,
         };
         let notebooks = notebooks("notebooks/python")?;
         for notebook in &notebooks {
@@ -113,7 +113,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     part("rust-notebook", &mut || {
         let environment = match env.take() {
             Some(environment) => environment,
-            None => Environment::prepare(true)?,
+            None => Environment::for_tests()?,
         };
         let kernel = Kernel::prepare(&environment)?;
         kernel.warm(&environment)?;
@@ -127,7 +127,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     part(TORCH, &mut || {
         let environment = match env.take() {
             Some(environment) => environment,
-            None => Environment::prepare(true)?,
+            None => Environment::for_tests()?,
         };
         let torch = Environment::of_torch()?;
         let (script, record) =
@@ -166,6 +166,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
             Command::new(torch.python())
                 .arg(root().join("tests/torch/run.py"))
                 .arg(environment.python())
+                .arg("tests/torch")
+                .args(SIDE_BY_SIDE)
                 .env("PATH", torch.path())
                 .current_dir(root()),
         )?;
