@@ -12,6 +12,37 @@ use crate::{root, step};
 /// The newest version that works with the pinned toolchain, and only with its own lock file.
 const VERSION: &str = "0.22.0";
 
+/// The packages of rust-analyzer's analysis, with which evcxr looks at each cell. These are optimised; the rest
+/// waits for cargo.
+const ANALYSIS: &[&str] = &[
+    "boxcar",
+    "dashmap",
+    "hashbrown",
+    "indexmap",
+    "memchr",
+    "ra-ap-rustc_index",
+    "ra-ap-rustc_lexer",
+    "ra-ap-rustc_next_trait_solver",
+    "ra-ap-rustc_type_ir",
+    "ra_ap_base_db",
+    "ra_ap_cfg",
+    "ra_ap_hir_def",
+    "ra_ap_hir_expand",
+    "ra_ap_hir_ty",
+    "ra_ap_intern",
+    "ra_ap_mbe",
+    "ra_ap_parser",
+    "ra_ap_span",
+    "ra_ap_syntax",
+    "ra_ap_syntax-bridge",
+    "ra_ap_tt",
+    "rowan",
+    "rustc-hash",
+    "salsa",
+    "serde_json",
+    "smallvec",
+];
+
 /// The commands that evcxr runs at the start of every notebook.
 const INIT: &str = ":opt 2\n";
 
@@ -43,8 +74,10 @@ impl Kernel {
                 Command::new("cargo")
                     .args(["install", "--locked", "evcxr_jupyter", "--version", VERSION, "--root"])
                     .arg(&kernel.dir)
-                    // It waits for cargo most of the time; optimised less, it is installed in half of the time.
-                    .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+                    .args(ANALYSIS.iter().flat_map(|package| {
+                        ["--config".to_owned(), format!("profile.release.package.{package}.opt-level=1")]
+                    }))
+                    .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
                     .env("CARGO_TARGET_DIR", kernel.dir.join("build")),
             )?;
             // The build folder of the installation takes half a gigabyte and is not needed again.
