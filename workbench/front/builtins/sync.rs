@@ -26,4 +26,5 @@ pub const TABLE: &[Sig] = sigs! {
     "__threadfence_block" () -> P::Void, FENCE, "Orders the thread's accesses for the block.";
     "__threadfence_system" () -> P::Void, FENCE, "Orders the thread's accesses for the whole system.";
     "__nanosleep" (U) -> P::Void, Lower::Effect(|_, _| {}), "A hint to wait; waiting no time at all is allowed.";
+    "__prof_trigger" (I) -> P::Void, Lower::Effect(|_, _| {}), "Adds one to a profiler's counter, of which there are none here.";
 };

@@ -42,7 +42,6 @@ const FUNCTIONS: &[Advice] = advice! {
     "__isShared" exact, "an address space query", "leave it out";
     "__builtin_" prefix, "a compiler builtin", "leave it out";
     "__assume" exact, "a compiler hint", "leave it out";
-    "__prof_trigger" exact, "a profiler counter", "leave it out";
     "asm" exact, "an instruction of PTX that is not here", "write the operation in C++, or call CUDA's intrinsic for it";
     "cudaLaunchDevice" prefix, "dynamic parallelism", "launch the second kernel from outside";
     "cuda" prefix, "the CUDA runtime interface", "launch from the notebook: `m.kernel[grid, block](...)`";
