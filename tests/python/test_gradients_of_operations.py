@@ -45,6 +45,8 @@ ROWS = {
     "median_nan": ("std::get<0>(x.median(0))", [1, NAN, 3], [0], [0, 1, 0], [0]),
     "sinc": ("torch::sinc(x)", [0, 1, 2], [0], [0, -1, 0.5], [0]),
     "xlogy": ("torch::xlogy(x, y)", [0, 0, 2], [0, 2, 4], [0, np.log(2), np.log(4)], None),
+    "put": ("x.put(torch::tensor({2, -3}), y).pow(2)", [1, 2, 3], [5, 6], [0, 4, 0], [10, 12]),
+    "put_sum": ("x.put(torch::tensor({0, 0}), y, true).pow(2)", [1, 2, 3], [5, 6], [24, 4, 6], [24, 24]),
     "embedding": ("torch::embedding(x, torch::tensor({0, 1, 1}), 0)", [[1, 2], [3, 4]], [0], [[0, 0], [2, 2]], [0]),
     "embedding_mean": (
         "torch::embedding(x, torch::tensor({0, 1, 1}), -1, true)", [[1, 2], [3, 4]], [0], [[1, 1], [1, 1]], [0],

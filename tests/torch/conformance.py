@@ -71,6 +71,8 @@ UNARY_TEXT = {
         "torch::block_diag({a, a[0]})", "torch::rot90(a)", "torch::rot90(a, -1)", "torch::rot90(a, 2, {1, 0})", "torch::fliplr(a)", "torch::flipud(a)", "torch::diagonal(a)", "torch::diagonal(a, 1)",
         "torch::diagonal(a, -2)", "torch::diagonal(a, 9)", "torch::diagonal(a, 0, 1, 1)", "torch::diag_embed(a)", "torch::diag_embed(a, -1, 0, 2)", "torch::diag_embed(a, 1)",
         "torch::diagonal_scatter(a, a[0].slice(0, 0, 3))", "torch::select_scatter(a, a[0], 0, 1)", "torch::slice_scatter(a, a.slice(1, 0, 2), 1, 1, 3)",
+        "a.put(torch::tensor({{5, -1}, {0, 1}}), a[0])", "a.put(torch::tensor({1, 1, -12}), a[0].slice(0, 0, 3), true)", "a.clone().put_(torch::tensor({2}), a[0][1])",
+        "a.put(torch::tensor({12}), a[0][0])", "a.put(torch::tensor({1, 2}), a[0])", "a.put(torch::tensor({0}).to(torch::kInt), a[0][0])", "a.put(torch::tensor({0}), torch::tensor({1}))",
         "torch::masked_scatter(a, a > 0, a * 2)", "torch::masked_scatter(a, a > 0, a[0][0])", "torch::scatter_reduce(a, 0, torch::zeros({2, 4}, torch::kLong), a, \"sum\")",
         "torch::scatter_reduce(a, 0, torch::tensor({{0, 1, 0, 1}, {1, 1, 0, 2}}), a, \"prod\", false)", "torch::scatter_reduce(a, 1, torch::tensor({{0, 0}, {1, 1}}), a, \"amax\")",
         "torch::scatter_reduce(a, 1, torch::tensor({{0, 0}, {1, 1}}), a, \"mean\")", "torch::scatter_reduce(a, 1, torch::tensor({{0, 0}, {1, 1}}), a, \"amin\", false)",

@@ -110,6 +110,10 @@ EXPRESSIONS = {
         "x.index_add(0, i, y.index_select(0, i) * 2).pow(2) + x.scatter_add(0, i.unsqueeze(1).expand({4, 4}), y.index_select(0, i)).exp()",
         lambda t: t.x.index_add(0, t.i, t.y.index_select(0, t.i) * 2).pow(2) + t.x.scatter_add(0, t.i.unsqueeze(1).expand(4, 4), t.y.index_select(0, t.i)).exp(),
     ),
+    "put": (
+        "x.put(torch::tensor({7, -1, 2}), y.select(1, 0)).pow(2) + x.put(i - 5, y.select(0, 1), true).exp()",
+        lambda t: t.x.put(torch.tensor([7, -1, 2]), t.y[:, 0]).pow(2) + t.x.put(t.i - 5, t.y[1], accumulate=True).exp(),
+    ),
     "embedding": ("torch::embedding(x, i).pow(2)", lambda t: torch.nn.functional.embedding(t.i, t.x).pow(2)),
     "clone": "x.clone() * y.contiguous()",
     "to": ("x.to(torch::kFloat).to(torch::kDouble) * y", lambda t: t.x.float().double() * t.y),

@@ -75,6 +75,7 @@ template <typename D> struct Coherence;
     X(Tensor, index_fill, (int64_t dim, const Tensor& index, const Scalar& value), dim, index, value) \
     X(Tensor, index_select, (int64_t dim, const Tensor& index), dim, index) \
     X(Tensor, take, (const Tensor& index), index) \
+    X(Tensor, put, (const Tensor& index, const Tensor& source, bool accumulate = false), index, source, accumulate) \
     X(Tensor, tril, (int64_t diagonal = 0), diagonal) \
     X(Tensor, triu, (int64_t diagonal = 0), diagonal) \
     X(Tensor, diag, (int64_t diagonal = 0), diagonal) \
@@ -603,6 +604,7 @@ public:
     __WB_IN_PLACE(scatter_add_, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src)
     __WB_IN_PLACE(index_add_, (int64_t dim, const Tensor& index, const Tensor& src, const Scalar& alpha = 1), dim, index, src, alpha)
     __WB_IN_PLACE(index_copy_, (int64_t dim, const Tensor& index, const Tensor& src), dim, index, src)
+    __WB_IN_PLACE(put_, (const Tensor& index, const Tensor& source, bool accumulate = false), index, source, accumulate)
     __WB_IN_PLACE(index_fill_, (int64_t dim, const Tensor& index, const Scalar& value), dim, index, value)
     __WB_IN_PLACE(addcmul_, (const Tensor& a, const Tensor& b, const Scalar& value = 1), a, b, value)
     __WB_IN_PLACE(addcdiv_, (const Tensor& a, const Tensor& b, const Scalar& value = 1), a, b, value)

@@ -17,6 +17,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "gather" => gather(args),
         "index_add" | "index_copy" | "index_fill" => by_slices(args),
         "take" => take(args),
+        "put" => put(args),
         "masked_fill" => masked_fill(args),
         "masked_select" => masked_select(args),
         "nonzero" => nonzero(args),
@@ -230,9 +231,19 @@ fn take(args: &mut Args<'_>) -> Answer<Value> {
         let name = super::super::value::cpp_name(like.dtype());
         return fail(format!("take(): Expected a long tensor for index, but got {name}"));
     }
-    let size = x.numel();
+    let places = flat_places(&index, x.numel())?;
+    let made = each!(Wide::of(&x), a => {
+        let flat = sweep::flat(a.view());
+        let picked = work::collected(places.len(), places.iter().map(|p| flat[*p]));
+        ArrayD::from_shape_vec(index.raw_dim(), picked).unwrap_or_default()
+    });
+    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+}
+
+/// The places of elements in a tensor of so many, in their order; negative indices count from the end.
+fn flat_places(index: &ArrayD<i64>, size: i64) -> Answer<Vec<usize>> {
     let mut places = work::reserved(index.len());
-    for i in sweep::counted(&index) {
+    for i in sweep::counted(index) {
         let place = if *i < 0 { i + size } else { *i };
         if place < 0 || place >= size {
             return Err((
@@ -242,11 +253,52 @@ fn take(args: &mut Args<'_>) -> Answer<Value> {
         }
         places.push(place as usize);
     }
-    let made = each!(Wide::of(&x), a => {
-        let flat = sweep::flat(a.view());
-        let picked = work::collected(places.len(), places.iter().map(|p| flat[*p]));
-        ArrayD::from_shape_vec(index.raw_dim(), picked).unwrap_or_default()
-    });
+    Ok(places)
+}
+
+/// `put(index, source, accumulate)`
+fn put(args: &mut Args<'_>) -> Answer<Value> {
+    let x = args.tensor()?;
+    let (index, source, accumulate) = (args.tensor()?, args.tensor()?, args.flag(false)?);
+    let type_of = super::super::value::cpp_name;
+    if index.dtype() != DType::Int64 {
+        return fail(format!("put_(): Expected a long tensor for index, but got {}", type_of(index.dtype())));
+    }
+    if source.dtype() != x.dtype() {
+        return fail(format!(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = {} and source.dtype = {}",
+            type_of(x.dtype()),
+            type_of(source.dtype())
+        ));
+    }
+    if source.numel() != index.numel() {
+        let message = format!(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = {}, index.numel() = {}",
+            source.numel(),
+            index.numel()
+        );
+        return Err((Exception::Index, message));
+    }
+    if x.numel() == 0 && index.numel() > 0 {
+        return Err((Exception::Index, "put_(): Tried to put elements into an empty tensor".to_owned()));
+    }
+    let places = flat_places(&Wide::of(&index).ints(), x.numel())?;
+    let rounded = operand::rounded(x.dtype());
+    macro_rules! put {
+        ($a:expr, $source:expr, $add:expr) => {{
+            let (a, source) = ($a, $source);
+            let mut flat = sweep::flat(a.view());
+            for (place, value) in sweep::counted(places.iter().zip(&source)) {
+                flat[*place] = if accumulate { $add(flat[*place], *value) } else { *value };
+            }
+            ArrayD::from_shape_vec(a.raw_dim(), flat).unwrap_or_default()
+        }};
+    }
+    let source = Wide::of(&source);
+    let made = match Wide::of(&x) {
+        Wide::Float(a) => Wide::Float(put!(a, source.floats(), |s: f64, v: f64| rounded(s + v))),
+        Wide::Int(a) => Wide::Int(put!(a, source.ints(), i64::wrapping_add)),
+    };
     made.tensor(x.dtype(), x.device()).map(Value::Tensor)
 }
 

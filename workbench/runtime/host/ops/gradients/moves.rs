@@ -52,7 +52,9 @@ const MOVES: &[&str] = &[
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
         "as_strided" | "trace" => Reads::none(of),
-        "index_add" | "index_copy" | "index_fill" | "scatter" | "scatter_add" | "index_put" => Reads::chosen(of),
+        "index_add" | "index_copy" | "index_fill" | "scatter" | "scatter_add" | "index_put" | "put" => {
+            Reads::chosen(of)
+        }
         "scatter_reduce" => match of.args.get(4) {
             Some(Value::Text(how)) if how == "sum" || how == "mean" => Reads::chosen(of),
             _ => Reads::all(of, Results::All),
@@ -90,6 +92,15 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             _ => Ok(None),
         }),
         "scatter_reduce" => scatter_reduce(step),
+        "put" => step.each(|i| match i {
+            0 if step.number(3, 0.0)? != 0.0 => step.grad().map(Some),
+            0 => {
+                let none = unary("zeros_like", &step.arg(2))?;
+                op("put", vec![step.grad()?, step.arg(1), none]).map(Some)
+            }
+            2 => reshaped(&op("take", vec![step.grad()?, step.arg(1)])?, step.tensor(2)?.shape()).map(Some),
+            _ => Ok(None),
+        }),
         "index_put" => {
             let last = step.needs.len() - 1;
             step.each(|i| {
