@@ -68,7 +68,8 @@ mod tests {
         for other in ["row", "col", "low", "cas", "tabs", "pos"] {
             assert_eq!(nearest(other, known()), None, "{other}");
         }
-        let meant = [("Pow", "pow"), ("epx", "exp"), ("fab", "fabs"), ("ffabs", "fabs"), ("indx", "idx"), ("rsqet", "rsqrt")];
+        let meant =
+            [("Pow", "pow"), ("epx", "exp"), ("fab", "fabs"), ("ffabs", "fabs"), ("indx", "idx"), ("rsqet", "rsqrt")];
         for (name, known_one) in meant {
             assert_eq!(nearest(name, known()).as_deref(), Some(known_one), "{name}");
         }

@@ -14,10 +14,13 @@ pub enum Form {
     Float,
 }
 
+/// Second names.
+const ALIASES: &[(&str, MathFn)] = &[("nearbyint", MathFn::Rint)];
+
 /// The functions by name.
 static BY_NAME: Once<HashMap<&'static str, MathFn>> = Once::new(|| {
     let plain = MathFn::ALL.iter().copied().filter(|f| f.is_cudas()).map(|f| (f.name(), f));
-    plain.chain([("nearbyint", MathFn::Rint)]).collect()
+    plain.chain(ALIASES.iter().copied()).collect()
 });
 
 fn find(name: &str) -> Option<MathFn> {
@@ -34,5 +37,6 @@ pub fn math(name: &str) -> Option<(MathFn, Form)> {
 
 /// The names of the overloaded forms.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    MathFn::ALL.iter().copied().filter(|f| f.is_cudas()).map(MathFn::name)
+    let plain = MathFn::ALL.iter().copied().filter(|f| f.is_cudas()).map(MathFn::name);
+    plain.chain(ALIASES.iter().map(|(name, _)| *name))
 }

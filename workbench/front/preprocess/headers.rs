@@ -346,6 +346,11 @@ const MACROS: &[(&str, &str)] = &[
     ("UINT64_C", "(c) c ## UL"),
 ];
 
+/// The names of predefined macros besides [`CONSTANTS`] and those of the library.
+pub fn macros() -> impl Iterator<Item = &'static str> {
+    MACROS.iter().map(|(name, _)| *name)
+}
+
 /// The definition of a predefined macro.
 pub(super) fn predefined(name: &str) -> Option<&'static str> {
     static TABLE: Once<HashMap<&str, &str>> = Once::new(|| {

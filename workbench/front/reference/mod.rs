@@ -48,11 +48,11 @@ pub fn page(kept: &str) -> String {
     heading(&mut out, "Math functions");
     out.push_str("\nOverloaded by argument, and with the suffix `f` for `float`; also in `std`.\n\n");
     out.push_str("| function | arguments | what it computes |\n|---|---|---|\n");
-    let mut math: Vec<MathFn> = builtins::math_names().filter_map(|n| builtins::math(n).map(|(f, _)| f)).collect();
-    math.sort_by_key(|f| f.name());
-    math.dedup();
-    for f in math {
-        let _ = writeln!(out, "| `{}` | {} | {} |", f.name(), f.arity(), cell(f.doc()));
+    let mut math: Vec<(&str, MathFn)> =
+        builtins::math_names().filter_map(|n| builtins::math(n).map(|(f, _)| (n, f))).collect();
+    math.sort_by_key(|(name, _)| *name);
+    for (name, f) in math {
+        let _ = writeln!(out, "| `{name}` | {} | {} |", f.arity(), cell(f.doc()));
     }
     heading(&mut out, "Accuracy");
     out.push_str(
@@ -77,6 +77,10 @@ pub fn page(kept: &str) -> String {
             let _ = writeln!(out, "| {} | {} |", declarations.join("<br>"), cell(same[0].doc));
         }
     }
+    heading(&mut out, "Predefined macros");
+    out.push_str("\nBuiltins of the compiler and numbers of its headers among them.\n\n");
+    let macros: Vec<String> = preprocess::headers::macros().map(|name| format!("`{name}`")).collect();
+    let _ = writeln!(out, "{}", macros.join(", "));
     heading(&mut out, "From the library");
     out.push_str("\nWritten in CUDA C++ (`workbench/library/`), read where a text mentions them.\n");
     for part in crate::library::all() {
