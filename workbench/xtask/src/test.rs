@@ -75,7 +75,10 @@ pub fn run(args: &[String]) -> Result<(), String> {
         // All members are named, so that the library is the one that the tests have.
         cargo("build the examples", &["build", "--quiet", "--workspace", FEATURES[0], FEATURES[1], "--examples"])?;
         for example in examples()? {
-            step::show(&format!("example {example}"), Command::new(built_examples().join(&example)).current_dir(root()))?;
+            step::show(
+                &format!("example {example}"),
+                Command::new(built_examples().join(&example)).current_dir(root()),
+            )?;
         }
         Ok("units, file tests, examples".to_owned())
     });
