@@ -232,7 +232,8 @@ fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Res
     }
     let three = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
     let mut config = LaunchConfig::new(three(kernel.grid), three(kernel.block));
-    config.timeout = Some(Duration::from_secs(20));
+    // Long enough for the C compiler on a busy machine: only a hang is to end so.
+    config.timeout = Some(Duration::from_secs(120));
     let ended = function.launch_raw(&config, &args);
     // A kernel that can be written in C must compile without a C compiler.
     if let Err(why) = function.c_source(three(kernel.block))
