@@ -21,9 +21,10 @@ mod ty;
 mod value;
 mod walk;
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 
 use workbench::runtime::Tier;
 
@@ -51,12 +52,31 @@ fn what_is_looked_at_for_a_block_is_what_its_threads_do() {
     compare(setting("WORKBENCH_TIERS_TILES", 150), setting("WORKBENCH_TIERS_WIDE", 1), kernel::tiles);
 }
 
+thread_local! {
+    /// True on a thread that runs kernels, whose panics are reported with their kernels.
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Leaves panics of workers untold. The hook belongs to the process, and tests run side by side, so it is set once and never taken back.
+fn tell_panics_of_tests_alone() {
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        let tell = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !IS_WORKER.get() {
+                tell(panic);
+            }
+        }));
+    });
+}
+
 /// Runs the kernels of so many seeds in every tier; every `wide`th in the wide tier, too.
 fn compare(cases: u64, wide: u64, make: fn(u64) -> kernel::Kernel) {
     let (first, wide) = (setting("WORKBENCH_TIERS_SEED", 1), wide.max(1));
     let trace = setting("WORKBENCH_TIERS_TRACE", 0) > 0;
     let (next, faults, failures) = (AtomicU64::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
+        IS_WORKER.set(true);
         loop {
             let case = next.fetch_add(1, Ordering::Relaxed);
             if case >= cases || failures.lock().expect("nobody panics with it").len() >= 5 {
@@ -96,12 +116,9 @@ fn compare(cases: u64, wide: u64, make: fn(u64) -> kernel::Kernel) {
             }
         }
     };
-    // Panics are reported below, with their kernels.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
+    tell_panics_of_tests_alone();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..workers).for_each(|_| _ = scope.spawn(work)));
-    std::panic::set_hook(hook);
     let failures = failures.into_inner().expect("nobody panicked with it");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     println!("{cases} kernels, {} faults", faults.into_inner());

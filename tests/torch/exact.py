@@ -185,7 +185,7 @@ KNOWN: dict[tuple[str, str], tuple[int, str]] = {
     ("torch::sqrt(a)", ""): (4, "torch's is a unit in the last place off: its vector library does not round correctly"),
     ("torch::sigmoid(a)", ""): (3, "a unit or two in the last place, and 0 for subnormal results; the cause is not established"),
     ("torch::erf(a)", ""): (1, "0 for a subnormal result; the cause is not established"),
-    # The seven elements with infinity, in four types: which of them differ, depends on the processor.
+    # The seven elements with infinity, in four types: the processor decides which of the types differ.
     ("torch::gelu(a)", ""): (4, "torch's gives NaN for infinity, infinity for the largest float and 0 for a subnormal result"),
     ('torch::gelu(a,"tanh")', ""): (1, "units in the last place near a zero of the function"),
     ("torch::gelu_backward(a,a)", ""): (2, "units in the last place near a zero of the function, and 0 for a subnormal result"),

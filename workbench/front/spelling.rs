@@ -35,8 +35,8 @@ fn distance(a: &str, b: &str, replaced: usize) -> usize {
     for i in 1..=a.len() {
         let mut row = vec![i];
         for j in 1..=b.len() {
-            let same = if a[i - 1] == b[j - 1] { 0 } else { replaced };
-            let mut least = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + same);
+            let changed = if a[i - 1] == b[j - 1] { 0 } else { replaced };
+            let mut least = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + changed);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 least = least.min(before[j - 2] + 1);
             }

@@ -46,16 +46,14 @@ const ANALYSIS: &[&str] = &[
 /// The commands that evcxr runs at the start of every notebook.
 const INIT: &str = ":opt 2\n";
 
-/// How cargo builds the dependencies of sessions, which lie below the folder of this file. evcxr's profile checks for overflow in all of
-/// them and optimises what builds them; both cost more than they give.
+/// How cargo builds the dependencies of sessions, which lie below the folder of this file. evcxr's profile has
+/// debug assertions and overflow checks in all of them, and link-time optimisation of each; they cost more than they give.
 const BUILD: &str = "\
 [profile.dev]
 lto = \"off\"
 [profile.dev.package.\"*\"]
 debug-assertions = false
 overflow-checks = false
-[profile.dev.build-override]
-opt-level = 0
 ";
 
 /// An installed kernel.
