@@ -336,9 +336,11 @@ impl Scope {
             8 | 9 => {
                 let op = *self.rng.pick(&["<<", ">>"]);
                 let (left, amount) = (self.expr(ty, d), self.rng.below(ty.bits() as usize));
-                match self.rng.below(4) {
+                match self.rng.below(5) {
                     0 => format!("({left} {op} ({} & {}))", self.expr(I32, d), ty.bits() - 1),
                     1 => format!("({left} {op} ({} & 127))", self.expr(I32, d)),
+                    // Amounts past 32 bits shift everything out as well.
+                    2 => format!("({left} {op} {})", self.expr(U64, d)),
                     _ => format!("({left} {op} {amount})"),
                 }
             }

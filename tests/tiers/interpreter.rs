@@ -1,7 +1,8 @@
 //! An interpreter that runs a kernel of a module as its IR says, one thread after the other: machine code is compared with its answer.
 //!
 //! A block's threads run to the next barrier or collective, in order; when all have arrived, those that may go on do so. So a fault is one
-//! of the first stretch between two of these in which a thread faults.
+//! of the first stretch between two of these in which a thread faults. Warps need not wait for one another at a collective, so other warps
+//! may have run ahead of that stretch and faulted there.
 
 use workbench::back::FaultKind;
 use workbench::ir::{Collective, FuncId, Module, ReduceOp, Scalar, Shuffle};
@@ -32,10 +33,11 @@ pub struct Fault {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
     Good,
-    /// The faults of the threads of a stretch, in their order.
+    /// The faults of the threads of a stretch, in their order, and those of warps that ran ahead of it.
     Faults {
         block: [u32; 3],
         faults: Vec<Fault>,
+        ahead: Vec<Fault>,
     },
     /// More statements than allowed.
     Endless,
@@ -116,19 +118,13 @@ fn one_block<'m>(world: &mut World<'m>, kernel: FuncId, order: Order) -> Result<
         }
     }
     loop {
-        let count = threads.len();
-        let mut faults = Vec::new();
-        for i in 0..count {
-            let thread = &mut threads[if order == Order::Forward { i } else { count - 1 - i }];
-            match thread.run(world) {
-                Ok(()) => {}
-                Err(Trouble::Fault(kind, span)) => faults.push(Fault { kind, span, thread: thread.index }),
-                Err(Trouble::Endless) => return Err(Ending::Endless),
-                Err(Trouble::Unsupported(what)) => panic!("the interpreter does not know {what}"),
-            }
-        }
+        let faults = stretch(world, &mut threads, order)?;
         if !faults.is_empty() {
-            return Err(Ending::Faults { block: world.at, faults });
+            let mut ahead = Vec::new();
+            while meet_in_warps(&mut threads) {
+                ahead.extend(stretch(world, &mut threads, order)?);
+            }
+            return Err(Ending::Faults { block: world.at, faults, ahead });
         }
         if threads.iter().all(|t| matches!(t.state, State::Done)) {
             return Ok(());
@@ -145,9 +141,28 @@ fn one_block<'m>(world: &mut World<'m>, kernel: FuncId, order: Order) -> Result<
                 _ => FaultKind::CollectiveMismatch,
             };
             let faults = vec![Fault { kind, span: waiting.span, thread }];
-            return Err(Ending::Faults { block: world.at, faults });
+            return Err(Ending::Faults { block: world.at, faults, ahead: Vec::new() });
         }
     }
+}
+
+/// Runs each thread that can go on until it waits, faults or is done; gives the faults.
+fn stretch<'m>(world: &mut World<'m>, threads: &mut [Thread<'m>], order: Order) -> Result<Vec<Fault>, Ending> {
+    let count = threads.len();
+    let mut faults = Vec::new();
+    for i in 0..count {
+        let thread = &mut threads[if order == Order::Forward { i } else { count - 1 - i }];
+        match thread.run(world) {
+            Ok(()) => {}
+            Err(Trouble::Fault(kind, span)) => {
+                thread.state = State::Faulted;
+                faults.push(Fault { kind, span, thread: thread.index });
+            }
+            Err(Trouble::Endless) => return Err(Ending::Endless),
+            Err(Trouble::Unsupported(what)) => panic!("the interpreter does not know {what}"),
+        }
+    }
+    Ok(faults)
 }
 
 fn waiting<'a>(thread: &'a Thread<'_>) -> Option<&'a Waiting> {
@@ -176,11 +191,12 @@ fn meet(threads: &mut [Thread<'_>]) -> bool {
         live.iter().for_each(|t| threads[*t].resume(result));
         return true;
     }
-    let mut moved = false;
-    for warp in threads.chunks_mut(32) {
-        moved |= meet_in_warp(warp);
-    }
-    moved
+    meet_in_warps(threads)
+}
+
+/// Lets threads go on whose warps need no other one; true if any may.
+fn meet_in_warps(threads: &mut [Thread<'_>]) -> bool {
+    threads.chunks_mut(32).fold(false, |moved, warp| meet_in_warp(warp) | moved)
 }
 
 fn meet_in_warp(warp: &mut [Thread<'_>]) -> bool {

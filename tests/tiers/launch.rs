@@ -18,8 +18,8 @@ const STEPS: u64 = 30_000_000;
 #[derive(Debug, Clone, PartialEq)]
 enum Result {
     Good(Vec<Vec<u64>>),
-    /// The faults of the interpreter are all that may occur; the first is of the lowest thread.
-    Faults([u32; 3], Vec<Fault>),
+    /// The faults of the interpreter are all that may occur; the first is of the lowest thread. The last are of warps that ran ahead.
+    Faults([u32; 3], Vec<Fault>, Vec<Fault>),
 }
 
 /// A fault: its kind, its line in the text, and its thread.
@@ -32,15 +32,21 @@ struct Fault {
 
 impl Result {
     /// True if machine code may end in `other` where the interpreter ended in `self`; `exact` where no other fault than the lowest thread's
-    /// will do.
-    fn allows(&self, other: &Result, exact: bool) -> bool {
+    /// will do. Fibers alone let a warp run ahead of others.
+    fn allows(&self, other: &Result, tier: Tier, exact: bool) -> bool {
         match (self, other) {
-            (Result::Faults(block, all), Result::Faults(at, came)) => {
+            (Result::Faults(block, all, ahead), Result::Faults(at, came, _)) => {
                 let all = if exact { &all[..1] } else { &all[..] };
-                block == at && came.iter().all(|fault| all.contains(fault))
+                let ahead = if tier == Tier::Fibers { &ahead[..] } else { &[] };
+                block == at && came.iter().all(|fault| all.contains(fault) || ahead.contains(fault))
             }
             _ => self == other,
         }
+    }
+
+    /// True if the launch did not end in time.
+    fn hangs(&self) -> bool {
+        matches!(self, Result::Faults(_, faults, _) if faults.iter().any(|fault| fault.kind == FaultKind::Timeout))
     }
 }
 
@@ -62,6 +68,8 @@ pub struct Failure {
     pub message: String,
     /// True if results differ; false for a text that does not compile or a kernel that races.
     pub differs: bool,
+    /// True if the launch did not end in time.
+    pub hangs: bool,
 }
 
 /// The outcome of a kernel that all agree on.
@@ -181,10 +189,12 @@ fn interpreted(program: &Program, module: &Module, kernel: &Kernel, data: &Data,
     let mut args = data.args.clone();
     match interpreter::launch(module, id, &mut args, kernel.grid, kernel.block, STEPS, order) {
         Ending::Endless => None,
-        Ending::Faults { block, faults } => {
+        Ending::Faults { block, faults, ahead } => {
             let line = |span| program.sources().line_column(span).map_or(0, |at| at.line);
-            let faults = faults.iter().map(|f| Fault { kind: f.kind, line: line(f.span), thread: f.thread });
-            Some(Result::Faults(block, faults.collect()))
+            let told = |all: Vec<interpreter::Fault>| {
+                all.iter().map(|f| Fault { kind: f.kind, line: line(f.span), thread: f.thread }).collect()
+            };
+            Some(Result::Faults(block, told(faults), told(ahead)))
         }
         Ending::Good => {
             let arrays = args.iter().zip(scalars(module, id)).filter_map(|(arg, scalar)| match arg {
@@ -199,7 +209,7 @@ fn interpreted(program: &Program, module: &Module, kernel: &Kernel, data: &Data,
 /// Bytes on either side of an array that nothing may touch.
 const FENCE: usize = 256;
 
-fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Result<Result, String> {
+fn compiled(program: &Program, kernel: &Kernel, data: &Data, limit: Duration) -> std::result::Result<Result, String> {
     let function = program.kernel("kernel").map_err(|e| e.to_string())?;
     let module = program.module();
     let id = module.find("kernel").expect("there is a kernel");
@@ -232,8 +242,7 @@ fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Res
     }
     let three = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
     let mut config = LaunchConfig::new(three(kernel.grid), three(kernel.block));
-    // Long enough for the C compiler on a busy machine: only a hang is to end so.
-    config.timeout = Some(Duration::from_secs(120));
+    config.timeout = Some(limit);
     let ended = function.launch_raw(&config, &args);
     // A kernel that can be written in C must compile without a C compiler.
     if let Err(why) = function.c_source(three(kernel.block))
@@ -244,7 +253,7 @@ fn compiled(program: &Program, kernel: &Kernel, data: &Data) -> std::result::Res
     match ended {
         Err(Error::Fault(fault)) => {
             let line = fault.sources.line_column(fault.span).map_or(0, |at| at.line);
-            Ok(Result::Faults(fault.block, vec![Fault { kind: fault.kind, line, thread: fault.thread }]))
+            Ok(Result::Faults(fault.block, vec![Fault { kind: fault.kind, line, thread: fault.thread }], Vec::new()))
         }
         Err(other) => Err(other.to_string()),
         Ok(_) => {
@@ -272,7 +281,7 @@ fn difference(module: &Module, expected: &Result, came: &Result) -> String {
     let (Result::Good(expected), Result::Good(came)) = (expected, came) else {
         let tell = |r: &Result| match r {
             Result::Good(_) => "no fault".to_owned(),
-            Result::Faults(block, faults) => {
+            Result::Faults(block, faults, _) => {
                 let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
                 format!("{:?} in block {block:?}{more}", faults[0])
             }
@@ -305,19 +314,27 @@ fn difference(module: &Module, expected: &Result, came: &Result) -> String {
 
 fn program(source: &str, tier: Tier) -> std::result::Result<Program, Failure> {
     let options = CompileOptions { tier, ..CompileOptions::default() };
-    Program::compile(source, &options)
-        .map_err(|e| Failure { message: format!("{tier:?} does not compile: {e}"), differs: false })
+    Program::compile(source, &options).map_err(|e| Failure {
+        message: format!("{tier:?} does not compile: {e}"),
+        differs: false,
+        hangs: false,
+    })
 }
 
-/// Runs a kernel in every way on all its data sets.
-pub fn try_kernel(kernel: &Kernel, source: &str, tiers: &[Tier]) -> std::result::Result<Ended, Failure> {
+/// Runs a kernel in every way on all its data sets. `limit` is for each launch, and the C compiler's time counts.
+pub fn try_kernel(
+    kernel: &Kernel,
+    source: &str,
+    tiers: &[Tier],
+    limit: Duration,
+) -> std::result::Result<Ended, Failure> {
     let mut programs = Vec::new();
     for tier in tiers {
         programs.push((*tier, program(source, *tier)?));
     }
     let first = &programs[0].1;
     let module = first.module();
-    let id = module.find("kernel").ok_or(Failure { message: "no kernel".to_owned(), differs: false })?;
+    let id = module.find("kernel").ok_or(Failure { message: "no kernel".to_owned(), differs: false, hangs: false })?;
     let mut prepared = module.clone();
     pass::prepare_for_cpu(&mut prepared);
     let exact = meets_in_the_open(&prepared, id);
@@ -328,6 +345,7 @@ pub fn try_kernel(kernel: &Kernel, source: &str, tiers: &[Tier]) -> std::result:
         let fail = |what: &str, message: String| Failure {
             message: format!("{what} with data set {number} (n = {n}, k = {k}): {message}"),
             differs: true,
+            hangs: false,
         };
         let Some(expected) = interpreted(first, module, kernel, &data, Order::Forward) else { continue };
         ended.faults += usize::from(matches!(expected, Result::Faults(..)));
@@ -347,9 +365,12 @@ pub fn try_kernel(kernel: &Kernel, source: &str, tiers: &[Tier]) -> std::result:
             }
         }
         for (tier, program) in &programs {
-            match compiled(program, kernel, &data) {
-                Ok(came) if expected.allows(&came, exact) => {}
-                Ok(came) => return Err(fail(&format!("{tier:?}"), difference(module, &expected, &came))),
+            match compiled(program, kernel, &data, limit) {
+                Ok(came) if expected.allows(&came, *tier, exact) => {}
+                Ok(came) => {
+                    let failure = fail(&format!("{tier:?}"), difference(module, &expected, &came));
+                    return Err(Failure { hangs: came.hangs(), ..failure });
+                }
                 Err(message) => return Err(fail(&format!("{tier:?}"), message)),
             }
         }

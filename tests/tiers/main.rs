@@ -25,8 +25,12 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once};
+use std::time::Duration;
 
 use workbench::runtime::Tier;
+
+/// The limit of a launch: long enough for the C compiler on a busy machine, so that only a hang ends so.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// The tiers that are compared with the interpreter: a new tier is a new name here, the wide one last.
 const TIERS: [Tier; 5] = [Tier::Soon, Tier::Good, Tier::Fibers, Tier::Lanes, Tier::Wide];
@@ -97,12 +101,16 @@ fn compare(cases: u64, wide: u64, make: fn(u64) -> kernel::Kernel) {
             }
             let tiers = if seed.is_multiple_of(wide) { &TIERS[..] } else { &TIERS[..TIERS.len() - 1] };
             let source = text::render(&kernel.nodes);
-            let tried = catch_unwind(AssertUnwindSafe(|| launch::try_kernel(&kernel, &source, tiers)));
+            let tried = catch_unwind(AssertUnwindSafe(|| launch::try_kernel(&kernel, &source, tiers, LIMIT)));
             match tried {
                 Ok(Ok(ended)) => _ = faults.fetch_add(ended.faults, Ordering::Relaxed),
                 Ok(Err(failure)) => {
+                    let first = failure.message.clone();
                     let told = shrink::shrink(&kernel, failure);
-                    failures.lock().expect("nobody panics with it").push(format!("seed {seed}: {told}"));
+                    failures
+                        .lock()
+                        .expect("nobody panics with it")
+                        .push(format!("seed {seed}: {first}\nsmaller: {told}"));
                 }
                 Err(panic) => {
                     let told = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,6 +1,7 @@
 //! Shrinking of a failing kernel: fewer blocks and threads, fewer data sets, fewer statements, smaller expressions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use super::TIERS;
 use super::kernel::Kernel;
@@ -9,6 +10,9 @@ use super::text;
 
 /// The number of kernels that may be tried on the way.
 const TRIES: usize = 1500;
+
+/// The limit of a launch on the way: a kernel that lasts longer is not taken.
+const LIMIT: Duration = Duration::from_secs(10);
 
 struct Shrinker {
     left: usize,
@@ -22,9 +26,9 @@ impl Shrinker {
             return false;
         }
         self.left -= 1;
-        let tried = catch_unwind(AssertUnwindSafe(|| try_kernel(kernel, source, &TIERS)));
+        let tried = catch_unwind(AssertUnwindSafe(|| try_kernel(kernel, source, &TIERS, LIMIT)));
         match tried {
-            Ok(Err(failure)) if failure.differs == self.last.differs && (failure.differs || self.same(&failure)) => {
+            Ok(Err(failure)) if self.is_alike(&failure) => {
                 self.last = failure;
                 true
             }
@@ -32,10 +36,12 @@ impl Shrinker {
         }
     }
 
-    /// True if two failures are alike; those of texts that do not compile are alike if the message's first line is the same.
-    fn same(&self, other: &Failure) -> bool {
+    /// True if a failure is like the last one. A smaller kernel may have become endless where another thread should fault first, which is
+    /// no difference of a kernel that ended. Those of texts that do not compile are alike if the message's first line is the same.
+    fn is_alike(&self, other: &Failure) -> bool {
         let head = |f: &Failure| f.message.lines().next().unwrap_or("").chars().take(40).collect::<String>();
-        head(&self.last) == head(other)
+        let is_same_kind = (other.differs, other.hangs) == (self.last.differs, self.last.hangs);
+        is_same_kind && (other.differs || head(&self.last) == head(other))
     }
 }
 

@@ -63,6 +63,7 @@ pub enum State {
     Ready,
     Waiting(Waiting),
     Done,
+    Faulted,
 }
 
 /// The construct that an open block belongs to.

@@ -393,6 +393,8 @@ operations! {
         WidenU32 "widen_u32" (I32) -> I64, Never;
         /// The low 32 bits.
         NarrowI64 "narrow_i64" (I64) -> I32, Never;
+        /// As 32 bits, saturated, unsigned.
+        NarrowU64 "narrow_u64" (I64) -> I32, Never;
         /// As doubles, exactly.
         F32ToF64 "f32_to_f64" (F32) -> F64, Spreads;
         /// As floats, rounded.

@@ -271,9 +271,7 @@ impl Builder<'_> {
             BinaryOp::Shl | BinaryOp::Shr => {
                 let of = types::word(s)?;
                 let y = match (of, types::word(amount)?) {
-                    (Word::I32, Word::I64) => {
-                        LaneOp::NarrowI64.on([LaneOp::MinU64.on([y, LaneOp::SplatI64.on([int(64)])])])
-                    }
+                    (Word::I32, Word::I64) => LaneOp::NarrowU64.on([y]),
                     (Word::I64, Word::I32) => LaneOp::WidenU32.on([y]),
                     _ => y,
                 };

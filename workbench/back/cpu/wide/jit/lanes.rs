@@ -683,6 +683,12 @@ impl<'k> Emitter<'k, '_> {
                 let [a] = self.operands(args, I64)?;
                 Ok(Val::Lanes(I32, self.narrowed(&a, |e, a, b| e.low_halves(a, b, types::I32X4))))
             }
+            L::NarrowU64 => {
+                let ([a], most) = (self.operands(args, I64)?, self.known_lanes(I64, u64::from(u32::MAX)));
+                let fits = self.compare_lanes(Binary::Lt, I64, true, &a, &most);
+                let a = self.select(I64, fits, &a, &most);
+                Ok(Val::Lanes(I32, self.narrowed(&a, |e, a, b| e.low_halves(a, b, types::I32X4))))
+            }
             L::F32ToF64 => {
                 let [a] = self.operands(args, F32)?;
                 let all = self.widened(&a, |e, v, high| {

@@ -90,6 +90,20 @@ fn masks_are_sixteen_bits_wherever_they_come_from() {
 }
 
 #[test]
+fn long_lanes_that_fit_no_word_become_the_largest() {
+    let near = "st_i32(ctx, narrow_u64(line_i64((i64)a, 1)));";
+    let out = run(near, [0xffff_fffd, 0]);
+    assert_eq!(out[..2], [0xffff_fffe_ffff_fffd, u64::MAX]);
+    let far = "st_i32(ctx, narrow_u64(line_i64((i64)a, (i64)b)));";
+    // The last lane is the first one's number and 15 times 2^60: -1, the largest without a sign.
+    let out = run(far, [(1 << 60) - 1, 1 << 60]);
+    assert_eq!(out[..8], [u64::MAX; 8]);
+    let out = run(far, [7, u64::MAX]);
+    assert_eq!(out[..4], [0x6_0000_0007, 0x4_0000_0005, 0x2_0000_0003, 1]);
+    assert_eq!(out[4..8], [u64::MAX; 4]);
+}
+
+#[test]
 fn control_is_cs() {
     let text = "u64 n = 0; for (u32 i = 0; i < 10u; i += 3) { if (i == 6) goto over; n = n * 10 + i; over:; }
         out[0] = n; for (;;) { n -= 1; if (n < 30) break; } out[1] = n;

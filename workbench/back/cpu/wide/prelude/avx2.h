@@ -314,6 +314,7 @@ FN vi64 select_i64(m16 m, vi64 x, vi64 y) { return cast_f64_i64(select_f64(m, ca
 FN vi64 widen_i32(vi32 x) { return (vi64){FOURS(_mm256_cvtepi32_epi64, x)}; }
 FN vi64 widen_u32(vi32 x) { return (vi64){FOURS(_mm256_cvtepu32_epi64, x)}; }
 FN vi32 narrow_i64(vi64 x) { return (vi32){low_halves(x.a, x.b), low_halves(x.c, x.d)}; }
+FN vi32 narrow_u64(vi64 x) { return narrow_i64(min_u64(x, splat_i64(0xffffffff))); }
 FN vf64 f32_to_f64(vf32 x) { return (vf64){FOURS_PS(_mm256_cvtps_pd, x)}; }
 FN vf32 f64_to_f32(vf64 x) { return (vf32){JOIN_PS(_mm256_cvtpd_ps, x)}; }
 FN vf32 i32_to_f32(vi32 x) { return (vf32){_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }

@@ -217,6 +217,7 @@ FN vf32 joinf8(__m256 a, __m256 b) { return _mm512_insertf32x8(_mm512_castps256_
 FN vi64 widen_i32(vi32 x) { return (vi64){_mm512_cvtepi32_epi64(low8(x)), _mm512_cvtepi32_epi64(high8(x))}; }
 FN vi64 widen_u32(vi32 x) { return (vi64){_mm512_cvtepu32_epi64(low8(x)), _mm512_cvtepu32_epi64(high8(x))}; }
 FN vi32 narrow_i64(vi64 x) { return join8(_mm512_cvtepi64_epi32(x.a), _mm512_cvtepi64_epi32(x.b)); }
+FN vi32 narrow_u64(vi64 x) { return join8(_mm512_cvtusepi64_epi32(x.a), _mm512_cvtusepi64_epi32(x.b)); }
 FN vf64 f32_to_f64(vf32 x) { return (vf64){_mm512_cvtps_pd(_mm512_castps512_ps256(x)), _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))}; }
 FN vf32 f64_to_f32(vf64 x) { return joinf8(_mm512_cvtpd_ps(x.a), _mm512_cvtpd_ps(x.b)); }
 FN vf32 i32_to_f32(vi32 x) { return _mm512_cvtepi32_ps(x); }
