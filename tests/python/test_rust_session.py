@@ -1,5 +1,6 @@
-"""Sessions of Rust notebooks: `workbench/xtask/rust_session.py` with a program in the place of evcxr."""
+"""Sessions of Rust notebooks: `workbench/evcxr/session.py` with a program in the place of evcxr."""
 
+import json
 import os
 import pathlib
 import signal
@@ -9,32 +10,54 @@ import time
 
 import pytest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "workbench/xtask/rust_session.py"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "workbench/evcxr/session.py"
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and links of Unix")
 
-# The program that stands in for evcxr: it tells its folder and the files in it, does what its argument says, and ends with status 3.
-KERNEL = """
+# The program that stands in for evcxr: it tells its folder and the files in it, does what its environment says, and ends with status 3.
+PROGRAM = f"""#!{sys.executable}
 import os, pathlib, sys, time
 folder = pathlib.Path(os.environ["EVCXR_TMPDIR"])
 for path in sorted(folder.rglob("*")):
     if path.is_file():
         print(path.relative_to(folder), path.stat().st_nlink, path.stat().st_mtime_ns)
-exec(sys.argv[1])
+exec(os.environ.get("BEFORE", ""))
 print(folder, flush=True)
-exec(sys.argv[2])
+exec(os.environ.get("AFTER", ""))
 sys.exit(3)
 """
 
+# The program in the seed: it writes down what it is asked, and answers as its environment says.
+FILLS = f"""#!{sys.executable}
+import json, os, pathlib, sys, time
+folder = pathlib.Path(os.environ["EVCXR_TMPDIR"])
+print('{{"ready": {{}}}}', flush=True)
+for line in sys.stdin:
+    ((name, fields),) = json.loads(line).items()
+    with open(folder / "asked", "a") as file:
+        file.write(fields["code"] + "\\n")
+    exec(os.environ.get("AT_WORK", ""))
+    damaged = (folder / "target/damaged").exists() or "mistake" in globals() and mistake
+    answer = {{"error": {{"id": fields["id"], "text": "damaged"}}}} if damaged else {{"done": {{"id": fields["id"], "data": {{}}}}}}
+    print(json.dumps(answer), flush=True)
+"""
 
-def command(tmp_path, before="", after=""):
-    kernel = tmp_path / "kernel.py"
-    kernel.write_text(KERNEL)
-    return [sys.executable, str(SCRIPT), str(tmp_path / "rust/seed"), sys.executable, str(kernel), before, after]
+
+def command(tmp_path, text, *options):
+    program = tmp_path / f"program{abs(hash(text))}.py"
+    program.write_text(text)
+    program.chmod(0o755)
+    return [sys.executable, str(SCRIPT), str(tmp_path / "rust"), str(tmp_path), str(program), *options]
 
 
-def start(tmp_path, *parts, **env):
-    return subprocess.Popen(command(tmp_path, *parts), stdout=subprocess.PIPE, text=True, env={**os.environ, **env})
+def start(tmp_path, before="", after=""):
+    env = {**os.environ, "BEFORE": before, "AFTER": after}
+    return subprocess.Popen(command(tmp_path, PROGRAM), stdout=subprocess.PIPE, text=True, env=env)
+
+
+def start_filling(tmp_path, at_work="", *options):
+    env = {**os.environ, "AT_WORK": at_work}
+    return subprocess.Popen(command(tmp_path, FILLS, "--fill", *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
 
 def fill(tmp_path):
@@ -80,24 +103,48 @@ os.replace(deps / "new", deps / "libworkbench-1.rlib")
     assert (deps / "libworkbench-1.rlib").stat().st_size == 1 << 19
 
 
-def test_a_session_that_fills_the_seed_works_in_it(tmp_path):
-    (folder,) = lines(start(tmp_path, 'open(folder / "made", "w").close()', WORKBENCH_FILL_SEED="1"))
-    assert folder == str(tmp_path / "rust/seed") and os.path.exists(f"{folder}/made")
+def test_the_seed_is_filled_by_a_session_in_it(tmp_path):
+    filling = start_filling(tmp_path)
+    filling.communicate(timeout=60)
+    assert filling.returncode == 0
+    asked = (tmp_path / "rust/seed/asked").read_text().splitlines()
+    assert asked[0] == f":dep workbench = {{ path = {json.dumps(str(tmp_path))} }}" and asked[-1] == "drop(ready);"
+
+
+def test_a_cell_with_a_mistake_fills_the_seed_for_others(tmp_path):
+    filling = start_filling(tmp_path, "mistake = fields['code'] == 'let ready = not_there;'", "--errors")
+    filling.communicate(timeout=60)
+    assert filling.returncode == 0
+    assert (tmp_path / "rust/seed/asked").read_text().splitlines()[-1] == "let ready = not_there;"
+
+
+def test_what_is_damaged_is_made_again_once(tmp_path):
+    target = tmp_path / "rust/seed/target"
+    target.mkdir(parents=True)
+    (target / "damaged").touch()
+    filling = start_filling(tmp_path)
+    _, told = filling.communicate(timeout=60)
+    assert filling.returncode == 0 and "compiled again" in told
+    # What is not of the files is no better the second time.
+    filling = start_filling(tmp_path, "(folder / 'target').mkdir(exist_ok=True); (folder / 'target/damaged').touch()")
+    _, told = filling.communicate(timeout=60)
+    assert filling.returncode == 1 and told.count("damaged") == 2
 
 
 def test_a_session_waits_while_the_seed_is_filled(tmp_path):
-    made = "\n".join([
-        "import pathlib",
+    at_work = "\n".join([
         "deps = folder / 'target/debug/deps'",
-        "deps.mkdir(parents=True)",
-        "time.sleep(1)",
+        "deps.mkdir(parents=True, exist_ok=True)",
+        "(folder / 'begun').touch()",
+        "time.sleep(0.5)",
         "(deps / 'late').write_text('x')",
     ])
-    filling = start(tmp_path, "print('/', flush=True)\n" + made, WORKBENCH_FILL_SEED="1")
-    assert filling.stdout.readline() == "/\n"
+    filling = start_filling(tmp_path, at_work)
+    while not (tmp_path / "rust/seed/begun").exists():
+        time.sleep(0.01)
     files = lines(start(tmp_path))[:-1]
     assert [line.split()[0] for line in files] == ["target/debug/deps/late"]
-    lines(filling)
+    filling.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -106,7 +153,7 @@ def test_a_session_that_is_ended_leaves_nothing(tmp_path, number):
     folder = folder_of(process)
     process.send_signal(number)
     if number == signal.SIGINT:
-        # A front end interrupts evcxr by a message; the session goes on.
+        # A front end interrupts by a message; the session goes on.
         time.sleep(0.2)
         assert process.poll() is None and folder.exists()
         process.terminate()

@@ -6,12 +6,15 @@
 
 pub mod cpu;
 pub mod cuda;
+pub mod interrupt;
 pub mod lane;
+pub mod notebook;
 pub mod printf;
 
 use std::fmt;
 use std::time::Duration;
 
+pub use self::interrupt::Interrupt;
 use crate::ir::{FuncId, Scalar};
 use crate::source::Span;
 
@@ -94,12 +97,6 @@ pub enum RawArg {
     Null,
 }
 
-/// Polled on the launching thread every few milliseconds; `true` stops the launch with [`FaultKind::Interrupted`].
-pub trait Interrupt: Sync {
-    /// True if the user wants it to stop.
-    fn interrupted(&self) -> bool;
-}
-
 /// Memory that a pointer inside a struct argument points at.
 #[derive(Debug, Clone)]
 pub struct Reach {
@@ -171,7 +168,7 @@ impl LaunchConfig<'_> {
             block: block.into(),
             shared_mem: 0,
             timeout: None,
-            interrupt: None,
+            interrupt: notebook::interrupt(),
             serial: false,
             reach: &[],
             host: None,

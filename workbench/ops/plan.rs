@@ -10,7 +10,7 @@ use super::dispatch;
 use super::registry::{Definition, Extent, Implementation, Op, ShapeFn, Spec};
 use super::schema::{Kind, Schema};
 use super::shape::{Dims, Expr, Shape, Signature, check_size, tuple};
-use crate::back::Dim3;
+use crate::back::{Dim3, notebook};
 use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
 use crate::runtime::{Arg, BufferArg, DType, Device, Error, Interrupt, LaunchConfig, Queue, Report, Result};
@@ -105,7 +105,7 @@ pub(crate) struct KernelRun {
 }
 
 /// The settings for a run of a planned call.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct RunConfig<'a> {
     /// Fault after this long.
     pub timeout: Option<Duration>,
@@ -113,6 +113,12 @@ pub struct RunConfig<'a> {
     pub interrupt: Option<&'a dyn Interrupt>,
     /// The queue of the GPU on which the arrays lie, for a plan that was made for such arrays.
     pub queue: Option<Queue<'a>>,
+}
+
+impl Default for RunConfig<'_> {
+    fn default() -> Self {
+        RunConfig { timeout: None, interrupt: notebook::interrupt(), queue: None }
+    }
 }
 
 impl Plan {

@@ -33,7 +33,7 @@ pub struct Fault {
 }
 
 /// The errors that a call of Workbench can end in, each variant an exception of the Python package.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Error {
     /// The text does not compile (`CompileError`).
     Compile {
@@ -78,6 +78,13 @@ impl fmt::Display for Error {
             Error::Fault(fault) => fault.fmt(f),
             Error::Argument(m) | Error::DeviceUnavailable(m) | Error::Other(m) => f.write_str(m),
         }
+    }
+}
+
+/// The text of the error: it is what `unwrap` shows, and a notebook of a `Result`.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

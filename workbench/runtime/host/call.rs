@@ -26,7 +26,7 @@ use super::refusal::Refusals;
 use super::value::{Value, of_torch_number, torch_number};
 use super::{memory_limit, work};
 use crate::back::cpu::{Host, HostMemory, Raised, Refusal, Reply, Source, Word};
-use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault};
+use crate::back::{Exception, FaultKind, Interrupt, LaunchConfig, Outcome, PrintfRecord, RawArg, RawFault, notebook};
 use crate::ir::{FuncId, HostOp, Service};
 use crate::runtime::{Error, Report};
 use crate::source::Span;
@@ -44,7 +44,7 @@ const SERVICES: u32 = 256;
 const MAX_WARNINGS: usize = 100;
 
 /// The limits and modes of a call of host code.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// The user's wish to end it.
     pub interrupt: Option<&'a dyn Interrupt>,
@@ -54,6 +54,12 @@ pub struct Limits<'a> {
     pub shapes_only: bool,
     /// True if implementations for the key `Autograd` are passed over, as below torch's autograd.
     pub below_autograd: bool,
+}
+
+impl Default for Limits<'_> {
+    fn default() -> Self {
+        Limits { interrupt: notebook::interrupt(), deadline: None, shapes_only: false, below_autograd: false }
+    }
 }
 
 impl Limits<'_> {

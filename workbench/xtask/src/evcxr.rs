@@ -1,47 +1,11 @@
-//! The Rust notebook's kernel: a pinned evcxr, installed once in the user's cache, and a *seed*: a folder in which the dependencies of the
-//! notebooks are compiled, which every session begins with a copy of (`rust_session.py`).
-//!
-//! evcxr's own `:cache` is off: with it each cell compiled Workbench anew.
+//! The kernel of Rust notebooks (`workbench/evcxr`): the program that runs cells, built once in the user's cache, and a *seed*: a folder in
+//! which the dependencies of notebooks are compiled, which every session begins with a copy of (`workbench/evcxr/session.py`).
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use crate::python::Environment;
 use crate::{root, step};
-
-/// The newest version that works with the pinned toolchain, and only with its own lock file.
-const VERSION: &str = "0.22.0";
-
-/// The packages of rust-analyzer's analysis, with which evcxr looks at each cell. These are optimised; the rest
-/// waits for cargo.
-const ANALYSIS: &[&str] = &[
-    "boxcar",
-    "dashmap",
-    "hashbrown",
-    "indexmap",
-    "memchr",
-    "ra-ap-rustc_index",
-    "ra-ap-rustc_lexer",
-    "ra-ap-rustc_next_trait_solver",
-    "ra-ap-rustc_type_ir",
-    "ra_ap_base_db",
-    "ra_ap_cfg",
-    "ra_ap_hir_def",
-    "ra_ap_hir_expand",
-    "ra_ap_hir_ty",
-    "ra_ap_intern",
-    "ra_ap_mbe",
-    "ra_ap_parser",
-    "ra_ap_span",
-    "ra_ap_syntax",
-    "ra_ap_syntax-bridge",
-    "ra_ap_tt",
-    "rowan",
-    "rustc-hash",
-    "salsa",
-    "serde_json",
-    "smallvec",
-];
 
 /// The commands that evcxr runs at the start of every notebook.
 const INIT: &str = ":opt 2\n";
@@ -56,89 +20,115 @@ debug-assertions = false
 overflow-checks = false
 ";
 
-/// An installed kernel.
+/// What tests add: the dependencies are optimised as little as in other tests.
+const BUILD_FOR_TESTS: &str = "opt-level = 1\n";
+
+/// The kernel, and the folder of its seed and its sessions.
 pub struct Kernel {
-    dir: PathBuf,
+    program: PathBuf,
+    lab: PathBuf,
 }
 
 impl Kernel {
-    /// The kernel, installed if it is not yet.
+    /// The kernel, built if it is not yet.
     pub fn prepare(env: &Environment) -> Result<Self, String> {
-        let dir = cache().join("workbench").join(format!("evcxr-{VERSION}"));
-        let kernel = Kernel { dir };
-        if !kernel.binary().exists() {
-            step::show(
-                "install evcxr_jupyter, the Rust notebook kernel (once, some minutes)",
-                Command::new("cargo")
-                    .args(["install", "--locked", "evcxr_jupyter", "--version", VERSION, "--root"])
-                    .arg(&kernel.dir)
-                    .args(ANALYSIS.iter().flat_map(|package| {
-                        ["--config".to_owned(), format!("profile.release.package.{package}.opt-level=1")]
-                    }))
-                    .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
-                    .env("CARGO_TARGET_DIR", kernel.dir.join("build")),
-            )?;
-            // The build folder of the installation takes half a gigabyte and is not needed again.
-            let _ = std::fs::remove_dir_all(kernel.dir.join("build"));
-        }
-        write(&Self::config().join("init.evcxr"), INIT)?;
-        write(&Self::lab().join(".cargo/config.toml"), BUILD)?;
-        let spec = kernel_spec(&[
-            &env.python(),
-            &root().join("workbench/xtask/rust_session.py"),
-            &Self::lab().join("seed"),
-            &kernel.binary(),
-        ]);
-        write(&Self::jupyter().join("kernels/rust/kernel.json"), &spec)?;
+        Self::prepare_in(env, "rust", BUILD)
+    }
+
+    /// The kernel for tests. Its sessions are not those of an open notebook, as their dependencies are built in another way.
+    pub fn for_tests(env: &Environment) -> Result<Self, String> {
+        Self::prepare_in(env, "rust-tests", &format!("{BUILD}{BUILD_FOR_TESTS}"))
+    }
+
+    fn prepare_in(env: &Environment, lab: &str, build: &str) -> Result<Self, String> {
+        // The folder is kept: it is shared by all checkouts, and a change of our few files compiles these alone.
+        let target = cache().join("workbench").join("evcxr");
+        step::show(
+            "build the session of Rust notebooks (the first time compiles rust-analyzer: some minutes)",
+            Command::new("cargo")
+                .args(["build", "--quiet", "--release", "--locked", "--manifest-path"])
+                .arg(folder().join("Cargo.toml"))
+                .arg("--target-dir")
+                .arg(&target),
+        )?;
+        let name = format!("workbench-evcxr{}", std::env::consts::EXE_SUFFIX);
+        let kernel = Kernel { program: target.join("release").join(name), lab: root().join(".lab").join(lab) };
+        write(&kernel.config().join("init.evcxr"), INIT)?;
+        write(&kernel.lab.join(".cargo/config.toml"), build)?;
+        write(&kernel.jupyter().join("kernels/rust/kernel.json"), &kernel.spec(env))?;
         Ok(kernel)
     }
 
-    fn binary(&self) -> PathBuf {
-        self.dir.join("bin").join(if cfg!(windows) { "evcxr_jupyter.exe" } else { "evcxr_jupyter" })
-    }
-
-    /// The folder of what belongs to this checkout.
-    fn lab() -> PathBuf {
-        root().join(".lab").join("rust")
-    }
-
-    fn config() -> PathBuf {
-        Self::lab().join("config")
+    fn config(&self) -> PathBuf {
+        self.lab.join("config")
     }
 
     /// The folder to put on `JUPYTER_PATH`.
-    fn jupyter() -> PathBuf {
-        Self::lab().join("jupyter")
+    fn jupyter(&self) -> PathBuf {
+        self.lab.join("jupyter")
     }
 
-    /// Brings the seed up to date, by running a notebook in it that does nothing else.
-    pub fn warm(&self, env: &Environment) -> Result<(), String> {
-        let notebook = root().join("workbench/xtask/warm.ipynb");
-        let mut vars = self.env();
-        vars.push(("WORKBENCH_FILL_SEED", "1".to_owned()));
-        env.execute(&notebook, Some("rust"), &vars)
+    /// Jupyter's description of the kernel. Paths are escaped as JSON strings.
+    fn spec(&self, env: &Environment) -> String {
+        let quoted =
+            |path: &Path| format!("\"{}\"", path.display().to_string().replace('\\', "\\\\").replace('"', "\\\""));
+        format!(
+            "{{\n  \"argv\": [{}, {}, \"-f\", \"{{connection_file}}\"],\n  \"display_name\": \"Rust\",\n  \
+             \"language\": \"rust\",\n  \"interrupt_mode\": \"message\",\n  \"env\": {{\n    \
+             \"WORKBENCH_RUST_LAB\": {},\n    \"WORKBENCH_RUST_ROOT\": {},\n    \"WORKBENCH_RUST_SESSION\": {},\n    \
+             \"EVCXR_CONFIG_DIR\": {}\n  }}\n}}\n",
+            quoted(&env.python()),
+            quoted(&folder().join("kernel.py")),
+            quoted(&self.lab),
+            quoted(&root()),
+            quoted(&self.program),
+            quoted(&self.config()),
+        )
+    }
+
+    /// A command of one of the kernel's programs.
+    fn command(&self, env: &Environment, script: &str) -> Command {
+        let mut command = Command::new(env.python());
+        command.arg(folder().join(script)).arg(&self.lab).arg(root()).arg(&self.program);
+        command.env("EVCXR_CONFIG_DIR", self.config());
+        command
+    }
+
+    /// Brings the seed up to date. `errors`: also for cells that do not compile, which takes a minute more.
+    pub fn warm(&self, env: &Environment, errors: bool) -> Result<(), String> {
+        let mut command = self.command(env, "session.py");
+        command.arg("--fill").args(errors.then_some("--errors"));
+        step::show("compile the dependencies of Rust notebooks (the first time: some minutes)", &mut command)
+    }
+
+    /// Starts the pool, which keeps a session ready as long as the result lives.
+    pub fn pool(&self, env: &Environment) -> Result<Pool, String> {
+        let child = self.command(env, "pool.py").stdin(Stdio::piped()).spawn().map_err(|e| format!("pool.py: {e}"))?;
+        Ok(Pool { child })
     }
 
     /// The environment variables that Jupyter needs to find the kernel.
     pub fn env(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("JUPYTER_PATH", Self::jupyter().display().to_string()),
-            ("EVCXR_CONFIG_DIR", Self::config().display().to_string()),
-        ]
+        vec![("JUPYTER_PATH", self.jupyter().display().to_string())]
     }
 }
 
-/// Jupyter's kernel description. Paths are escaped as JSON strings.
-fn kernel_spec(command: &[&Path]) -> String {
-    let words: Vec<String> = command
-        .iter()
-        .map(|path| format!("\"{}\"", path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"")))
-        .collect();
-    format!(
-        "{{\n  \"argv\": [{}, \"--control_file\", \"{{connection_file}}\"],\n  \"display_name\": \"Rust\",\n  \
-         \"language\": \"rust\",\n  \"interrupt_mode\": \"message\"\n}}\n",
-        words.join(", ")
-    )
+/// A running pool of sessions.
+pub struct Pool {
+    child: Child,
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // The end of its input ends it.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// The folder of the kernel's files.
+fn folder() -> PathBuf {
+    root().join("workbench/evcxr")
 }
 
 /// The user's cache folder.

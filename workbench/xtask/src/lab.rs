@@ -28,7 +28,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let env = Environment::prepare(false)?;
     let kernel = if rust { Some(Kernel::prepare(&env)?) } else { None };
     if let Some(kernel) = &kernel {
-        kernel.warm(&env)?;
+        kernel.warm(&env, true)?;
     }
     let notebook = root().join(if rust { RUST_NOTEBOOK } else { PYTHON_NOTEBOOK });
     if execute {
@@ -50,6 +50,10 @@ pub fn run(args: &[String]) -> Result<(), String> {
     if step::read(Command::new("id").arg("-u")).is_ok_and(|uid| uid == "0") {
         command.arg("--allow-root");
     }
+    let _pool = match &kernel {
+        Some(kernel) => Some(kernel.pool(&env)?),
+        None => None,
+    };
     println!("==> JupyterLab: its address stands below; stop it with Ctrl-C");
     let status = command.status().map_err(|e| format!("jupyter lab: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("jupyter lab ended with {status}")) }

@@ -21,7 +21,7 @@ cargo xtask <command>
   lab      build, make a virtual environment, install, open notebooks/python/01-first-operator.ipynb
              --execute      run the notebook headless instead; fails if a cell does
              --no-browser   start the server and print its address
-             --rust         the Rust notebook; installs the pinned evcxr kernel once
+             --rust         the Rust notebook; builds its kernel once
              --port N       the server's port
   test     every test: Rust, file tests, Python, GPU compilation, notebooks executed
              --only PART    one of: rust, python, notebooks, rust-notebook, torch (may be repeated); torch, which compares host
@@ -38,7 +38,7 @@ cargo xtask <command>
   ulp      [NAME ...] [--stride N]: largest errors of the float functions over all 2^32 arguments; takes hours
              --stride N     every N-th argument only
 
-Environment: PYTHON (the interpreter to use, 3.10 or newer), XDG_CACHE_HOME (where the evcxr kernel is kept).
+Environment: PYTHON (the interpreter to use, 3.10 or newer), XDG_CACHE_HOME (where the kernel of Rust notebooks is kept).
 ";
 
 fn main() -> ExitCode {

@@ -121,8 +121,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
             Some(environment) => environment,
             None => Environment::for_tests()?,
         };
-        let kernel = Kernel::prepare(&environment)?;
-        kernel.warm(&environment)?;
+        let kernel = Kernel::for_tests(&environment)?;
+        kernel.warm(&environment, false)?;
         let notebooks = notebooks("notebooks/rust")?;
         for notebook in &notebooks {
             environment.execute(notebook, Some("rust"), &kernel.env())?;
@@ -194,6 +194,10 @@ pub fn check(args: &[String]) -> Result<(), String> {
     }
     let cargo = |title: &str, args: &[&str]| step::show(title, Command::new("cargo").args(args).current_dir(root()));
     cargo("format", &["fmt", "--all", "--check"])?;
+    cargo(
+        "format of the session of Rust notebooks",
+        &["fmt", "--manifest-path", "workbench/evcxr/Cargo.toml", "--check"],
+    )?;
     cargo(
         "lints",
         &["clippy", "--workspace", FEATURES[0], FEATURES[1], "--all-targets", "--quiet", "--", "-D", "warnings"],

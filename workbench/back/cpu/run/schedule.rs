@@ -22,7 +22,7 @@ use crate::back::cpu::abi::context::{EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use crate::back::cpu::abi::site::Named;
 use crate::back::cpu::image::{EntryPoint, Image, Way};
 use crate::back::cpu::stack;
-use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawFault};
+use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawFault, notebook};
 
 /// Nanoseconds of an operation of the static estimate.
 const NS_PER_OP: f64 = 0.35;
@@ -102,6 +102,10 @@ pub fn run(
         helpers: parallel.then(Arc::default),
         finished: Mutex::default(),
     };
+    // A launch that is too short to be asked still ends the loop that it is in.
+    if notebook::is_stopped() {
+        launch.stop.set(Stop::Interrupted);
+    }
     if launch.parallel && work > WORTH_HELP {
         launch.call_helpers();
     }

@@ -1,0 +1,106 @@
+//! The stop button of a Rust notebook. Its kernel sets [`VARIABLE`] for the process that runs the cells, and sends it `SIGUSR1` to stop a
+//! cell and `SIGUSR2` when the next one begins (`workbench/evcxr/src/stop.rs`). In between launches end with
+//! [`FaultKind::Interrupted`](super::FaultKind::Interrupted).
+//!
+//! evcxr links each cell with a library of its own, so there may be several copies of this module in the process. A handler therefore calls
+//! the one that it took the place of.
+
+use super::interrupt::Interrupt;
+
+/// The environment variable by which a process knows that its cells can be stopped.
+pub const VARIABLE: &str = "WORKBENCH_NOTEBOOK";
+
+/// The user's wish to stop the cell that runs, for launches that were given no other; `None` outside of a notebook.
+pub fn interrupt() -> Option<&'static dyn Interrupt> {
+    listens().then_some(&StopButton as &dyn Interrupt)
+}
+
+/// True if the cell that runs is to stop.
+pub fn is_stopped() -> bool {
+    listens() && StopButton.interrupted()
+}
+
+struct StopButton;
+
+#[cfg(not(unix))]
+impl Interrupt for StopButton {
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(not(unix))]
+fn listens() -> bool {
+    false
+}
+
+#[cfg(unix)]
+use signals::listens;
+
+#[cfg(unix)]
+mod signals {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::{Interrupt, StopButton, VARIABLE};
+    use crate::once::Once;
+
+    static STOPPED: AtomicBool = AtomicBool::new(false);
+
+    /// The handlers that were there before, as addresses; zero for none.
+    static EARLIER: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+    impl Interrupt for StopButton {
+        fn interrupted(&self) -> bool {
+            STOPPED.load(Ordering::Relaxed)
+        }
+    }
+
+    /// True in a notebook; the first call begins to listen.
+    pub fn listens() -> bool {
+        static LISTENS: Once<bool> = Once::new(|| {
+            let wanted = std::env::var_os(VARIABLE).is_some_and(|v| v == "1");
+            if wanted {
+                listen(libc::SIGUSR1, &EARLIER[0], on_stop);
+                listen(libc::SIGUSR2, &EARLIER[1], on_go_on);
+            }
+            wanted
+        });
+        *LISTENS
+    }
+
+    fn listen(signal: libc::c_int, earlier: &AtomicUsize, handler: extern "C" fn(libc::c_int)) {
+        // SAFETY: an action of zeros is valid; the handlers do only what is allowed in one, to load and store atomics.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as *const () as usize;
+            // A wait that the signal interrupts goes on.
+            action.sa_flags = libc::SA_RESTART;
+            let mut old: libc::sigaction = std::mem::zeroed();
+            // What is there is read first: a signal may come as soon as the handler is set.
+            if libc::sigaction(signal, std::ptr::null(), &mut old) == 0 {
+                let is_function = old.sa_sigaction != libc::SIG_IGN && old.sa_sigaction != libc::SIG_DFL;
+                earlier.store(if is_function { old.sa_sigaction } else { 0 }, Ordering::Relaxed);
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
+        }
+    }
+
+    extern "C" fn on_stop(signal: libc::c_int) {
+        STOPPED.store(true, Ordering::Relaxed);
+        pass_on(signal, &EARLIER[0]);
+    }
+
+    extern "C" fn on_go_on(signal: libc::c_int) {
+        STOPPED.store(false, Ordering::Relaxed);
+        pass_on(signal, &EARLIER[1]);
+    }
+
+    fn pass_on(signal: libc::c_int, earlier: &AtomicUsize) {
+        let address = earlier.load(Ordering::Relaxed);
+        if address != 0 {
+            // SAFETY: the address is that of a handler that was set for this signal. Libraries of cells are never unloaded.
+            let handler: extern "C" fn(libc::c_int) = unsafe { std::mem::transmute(address) };
+            handler(signal);
+        }
+    }
+}

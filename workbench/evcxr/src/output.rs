@@ -1,0 +1,98 @@
+//! The output of cells, passed on as it comes. A panic of the cell's own thread is kept instead: it is the cell's error.
+
+use std::process::Child;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, select, unbounded};
+use evcxr::EvalContextOutputs;
+
+use crate::locked;
+use crate::protocol::{Answer, answer};
+
+/// The time without a line after which the output of a cell is complete: lines of both streams come through pipes.
+const QUIET: Duration = Duration::from_millis(2);
+
+/// Lines that are passed on as one piece of text, at most.
+const PIECE: usize = 1000;
+
+/// The way to the thread that passes output on.
+pub struct Output {
+    flush: crossbeam_channel::Sender<Sender<Option<String>>>,
+}
+
+impl Output {
+    /// Begins to pass on the lines of `outputs`, which the process of the cells writes.
+    pub fn forward(outputs: EvalContextOutputs, process: Arc<Mutex<Child>>) -> Self {
+        let (flush, flushed) = unbounded::<Sender<Option<String>>>();
+        std::thread::spawn(move || {
+            let EvalContextOutputs { stdout, stderr } = outputs;
+            let mut errors = Errors { process, panic: None };
+            loop {
+                select! {
+                    recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
+                    recv(stderr) -> line => { let Ok(line) = line else { return }; errors.line(line) }
+                    recv(flushed) -> done => {
+                        let Ok(done) = done else { return };
+                        loop {
+                            select! {
+                                recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
+                                recv(stderr) -> line => { let Ok(line) = line else { return }; errors.line(line) }
+                                default(QUIET) => break,
+                            }
+                        }
+                        let _ = done.send(errors.panic.take());
+                    }
+                }
+            }
+        });
+        Output { flush }
+    }
+
+    /// Waits until the output of the cell that ended was passed on; the message of its panic, if there was one.
+    pub fn flush(&self) -> Option<String> {
+        let (done, wait) = channel();
+        self.flush.send(done).ok()?;
+        wait.recv().ok()?
+    }
+}
+
+/// The error stream.
+struct Errors {
+    process: Arc<Mutex<Child>>,
+    /// The message of a panic of the cell's own thread, once its first line has come.
+    panic: Option<String>,
+}
+
+impl Errors {
+    fn line(&mut self, line: String) {
+        if let Some(panic) = &mut self.panic {
+            if !line.starts_with("note: run with `RUST_BACKTRACE") {
+                panic.push_str(&line);
+                panic.push('\n');
+            }
+        } else if self.begins_panic(&line) {
+            self.panic = Some(String::new());
+        } else {
+            answer(&Answer::Stream { name: "stderr", text: line + "\n" });
+        }
+    }
+
+    /// True for `thread 'main' (1234) panicked at src/lib.rs:1:2:` of the process's first thread, whose number is the process's own.
+    fn begins_panic(&self, line: &str) -> bool {
+        let own = format!(" ({}) panicked at ", locked(&self.process).id());
+        line.starts_with("thread '") && line.contains(&own)
+    }
+}
+
+/// Passes on a line and those that wait behind it.
+fn stream(name: &'static str, line: String, more: &Receiver<String>) {
+    let mut text = line;
+    text.push('\n');
+    for line in more.try_iter().take(PIECE) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    answer(&Answer::Stream { name, text });
+}

@@ -1,0 +1,79 @@
+//! Requests and answers: lines of JSON. Positions in code are counted in characters, as Jupyter counts them.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+
+use evcxr::Completions;
+use serde::{Deserialize, Serialize};
+
+/// A request. The answers to those with an `id` carry it.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Runs a cell; answered by `done` or `error`.
+    Execute { id: u64, code: String },
+    /// Asks for what may stand at a place; answered by `completed`.
+    Complete { id: u64, code: String, at: usize },
+    /// Asks what a name is; answered by `inspected`.
+    Inspect { id: u64, code: String, at: usize },
+    /// Stops the cell that runs.
+    Stop {},
+    /// The line that the cell asked for.
+    Input { value: String },
+}
+
+/// An answer.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The session takes requests.
+    Ready {},
+    /// The session cannot go on.
+    Failed { message: String },
+    /// Output of the cell that runs.
+    Stream { name: &'static str, text: String },
+    /// The cell asks for a line.
+    Input { prompt: String, password: bool },
+    /// The cell ended; its value by MIME type, if it has one. `stopped` if the user wanted it to.
+    Done { id: u64, data: HashMap<String, String>, stopped: bool },
+    /// The cell does not compile, or did not end well.
+    Error { id: u64, name: &'static str, message: String, text: String, stopped: bool },
+    /// What may stand in place of the characters from `start` to `end`.
+    Completed { id: u64, start: usize, end: usize, matches: Vec<Match> },
+    /// What a name is, as plain text and as HTML.
+    Inspected { id: u64, found: Option<(String, String)> },
+}
+
+/// A text that completes a name.
+#[derive(Serialize)]
+pub struct Match {
+    text: String,
+    label: String,
+    kind: &'static str,
+}
+
+impl Answer {
+    /// Completions with their place counted in characters.
+    pub fn completions(id: u64, code: &str, found: Completions) -> Self {
+        let character = |byte: usize| code.char_indices().take_while(|(at, _)| *at < byte).count();
+        Answer::Completed {
+            id,
+            start: character(found.start_offset),
+            end: character(found.end_offset),
+            matches: found
+                .completions
+                .into_iter()
+                .map(|c| Match { text: c.code, label: c.label, kind: c.kind })
+                .collect(),
+        }
+    }
+}
+
+/// Writes an answer. The standard output is locked for the whole line, as several threads answer.
+pub fn answer(answer: &Answer) {
+    let mut line = serde_json::to_string(answer).unwrap_or_else(|e| format!("{{\"failed\":{{\"message\":\"{e}\"}}}}"));
+    line.push('\n');
+    let mut out = std::io::stdout().lock();
+    // A reader that is gone ends the session by the end of the standard input.
+    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+}
