@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import signal
 import threading
 import time
 
@@ -149,3 +150,43 @@ def test_waiting_for_code_is_interrupted_and_has_a_limit():
         other = wb.compile(f"// {time.perf_counter_ns()}\n" + large(4000)).k
         assert "not made yet" in str(bench_of(other, 0, max_seconds=0.02))
         assert other.tier == "soon"
+
+
+def stopped_at(size, exception=KeyboardInterrupt):
+    """A benchmark whose arguments for a size raise an exception, as Python does where the stop button is pressed."""
+
+    def make_or_stop(n):
+        if n == size:
+            raise exception("now")
+        return make(n)
+
+    return wb.bench({"numpy": np.add, "twice": lambda a, b: (a + b, a + b)}, sizes=[256, 1024, 4096], make_args=make_or_stop, seconds_per_size=0.01)
+
+
+def test_a_stop_keeps_the_sizes_that_were_measured():
+    report = stopped_at(4096)
+    assert {(row["name"], row["size"]) for row in report.rows} == {(n, s) for n in ("numpy", "twice") for s in SIZES}
+    assert "stopped by you: 1 of 3 sizes not measured" in str(report) and "stopped by you" in report._repr_mimebundle_()["text/html"]
+    # Where there is nothing to keep, and where it is a mistake, the exception goes on.
+    with pytest.raises(KeyboardInterrupt, match="now"):
+        stopped_at(256)
+    with pytest.raises(ValueError, match="now"):
+        stopped_at(4096, ValueError)
+    # The exception is forgotten: the next one is its own.
+    assert len(quick(seconds_per_size=0.01).rows) == 4
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a signal of Unix in the place of the stop button")
+def test_a_stop_in_a_long_benchmark_keeps_its_samples():
+    k = wb.compile("__global__ void k(float* y) { for (int i = 0; i < 100000; i++) y[threadIdx.x] += 1.0f; }")
+    x = np.zeros(32, np.float32)
+    # Enough samples of the only size are there after a second.
+    earlier = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        report = wb.bench({"k": k.k[1, 32]}, sizes=[1], make_args=lambda n: x, seconds_per_size=60, max_seconds=60)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier)
+    (row,) = report.rows
+    assert row["samples"] >= 5 and "0 of 1 sizes not measured, and the last one with fewer samples" in str(report)

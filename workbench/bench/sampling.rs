@@ -14,6 +14,7 @@ use super::report::{BenchReport, BenchRow, Policy};
 use super::stats::CONFIDENCE;
 use super::timer::Timer;
 use super::units;
+use crate::back::{FaultKind, notebook};
 use crate::runtime::{self, Error, Result};
 
 /// The contents of the caches when a sample begins.
@@ -66,6 +67,9 @@ impl Default for BenchConfig {
 /// Most calls in a batch: reached only by a contestant that does nothing.
 const MOST_CALLS: u64 = 1 << 24;
 
+/// Samples of each contestant from which a size that was not finished counts.
+pub const LEAST: usize = 5;
+
 struct Entrant<'a> {
     run: Contestant<'a>,
     batch: u64,
@@ -86,20 +90,37 @@ pub fn sweep<'a>(
     make: impl FnMut(usize, u64) -> Result<Contestant<'a>>,
     config: &BenchConfig,
 ) -> Result<BenchReport> {
-    sweep_while(names, sizes, make, config, &|| Ok(()))
+    let is_stop = |error: &Error| match error {
+        Error::Fault(fault) => fault.kind == FaultKind::Interrupted,
+        _ => notebook::is_stopped(),
+    };
+    sweep_while(names, sizes, make, config, &Asking { ask: &go_on, is_stop: &is_stop })
 }
 
-/// Times as [`sweep`] does; `ask` is called every few milliseconds during waits for code that is being compiled, and its error ends the
-/// sweep.
+/// An error if the cell of a Rust notebook is to stop.
+fn go_on() -> Result<()> {
+    if notebook::is_stopped() { Err(Error::Other("the measurement was stopped".to_owned())) } else { Ok(()) }
+}
+
+/// The user's wish to stop a measurement.
+pub struct Asking<'a> {
+    /// Called every few milliseconds during waits for code that is being compiled; its error ends the measurement.
+    pub ask: &'a dyn Fn() -> Result<()>,
+    /// True for an error, of `ask` or of a contestant, that comes of the user's wish.
+    pub is_stop: &'a dyn Fn(&Error) -> bool,
+}
+
+/// Times as [`sweep`] does until the user wants it to stop. What was measured until then is the result, with a note; a size counts
+/// if each contestant has [`LEAST`] samples of it.
 ///
 /// # Errors
-/// As [`sweep`], and those of `ask`.
+/// As [`sweep`]; and the user's wish where nothing was measured yet.
 pub fn sweep_while<'a>(
     names: &[String],
     sizes: &[u64],
     mut make: impl FnMut(usize, u64) -> Result<Contestant<'a>>,
     config: &BenchConfig,
-    ask: &dyn Fn() -> Result<()>,
+    asking: &Asking<'_>,
 ) -> Result<BenchReport> {
     if names.is_empty() {
         return Err(Error::argument("nothing to time: no contestant is given"));
@@ -115,7 +136,7 @@ pub fn sweep_while<'a>(
     // Code compiled earlier that is not timed here is not waited for.
     runtime::forget_own();
     let begin = Instant::now();
-    let patience = Patience { ask, until: begin.checked_add(config.max_total) };
+    let patience = Patience { ask: asking.ask, until: begin.checked_add(config.max_total) };
     let mut rows = Vec::with_capacity(names.len() * sizes.len());
     let mut notes = Vec::new();
 
@@ -127,20 +148,39 @@ pub fn sweep_while<'a>(
             break;
         }
         let mut entrants = Vec::with_capacity(names.len());
-        for (contestant, name) in names.iter().enumerate() {
-            let mut run = make(contestant, size)?;
-            let (batch, is_best) = warm_up(&timer, &mut *run, config, &patience)?;
-            if !is_best {
-                let limit = units::seconds(config.max_total.as_secs_f64());
-                notes.push(format!(
-                    "after {limit} the best code of {name} was not made yet: measured with what there was"
-                ));
+        let mut measure = || -> Result<()> {
+            for (contestant, name) in names.iter().enumerate() {
+                let mut run = make(contestant, size)?;
+                let (batch, is_best) = warm_up(&timer, &mut *run, config, &patience)?;
+                if !is_best {
+                    let limit = units::seconds(config.max_total.as_secs_f64());
+                    notes.push(format!(
+                        "after {limit} the best code of {name} was not made yet: measured with what there was"
+                    ));
+                }
+                entrants.push(Entrant { run, batch, times: Vec::new() });
             }
-            entrants.push(Entrant { run, batch, times: Vec::new() });
+            sample(&timer, &mut entrants, &mut flusher, config, begin)
+        };
+        let stop = match measure() {
+            Err(error) if (asking.is_stop)(&error) => Some(error),
+            ended => ended.map(|()| None)?,
+        };
+        let least = entrants.iter().map(|e| e.times.len()).min().unwrap_or(0);
+        let counts = stop.is_none() || entrants.len() == names.len() && least >= LEAST;
+        if counts {
+            let finished = entrants.into_iter().zip(names);
+            rows.extend(finished.map(|(e, name)| BenchRow::from_samples(name, size, e.batch, e.times)));
         }
-        sample(&timer, &mut entrants, &mut flusher, config, begin)?;
-        let finished = entrants.into_iter().zip(names);
-        rows.extend(finished.map(|(e, name)| BenchRow::from_samples(name, size, e.batch, e.times)));
+        if let Some(stop) = stop {
+            if rows.is_empty() {
+                return Err(stop);
+            }
+            let missing = sizes.len() - measured - usize::from(counts);
+            let last = if counts { ", and the last one with fewer samples" } else { "" };
+            notes.push(format!("stopped by you: {missing} of {} sizes not measured{last}", sizes.len()));
+            break;
+        }
     }
 
     let policy = Policy {
@@ -182,6 +222,8 @@ fn sample(
             if let Some(flusher) = flusher {
                 flusher.flush();
             }
+            // A contestant that launches nothing is not asked by anything else.
+            go_on()?;
             let time = timer.time(entrant.batch, &mut *entrant.run)?;
             entrant.times.push(time);
         }
@@ -359,6 +401,37 @@ mod tests {
         assert_eq!(report.rows.len(), 1);
         assert_eq!(report.rows[0].samples, 1);
         assert_eq!(report.notes, ["stopped after 0 s: 2 of 3 sizes not measured"]);
+    }
+
+    /// A sweep over three sizes in which the contestant's `calls`th call at the size `at` is stopped by the user.
+    fn stopped_at(at: u64, calls: usize) -> Result<BenchReport> {
+        let make = |_: usize, size: u64| {
+            let mut left = calls;
+            let run: Contestant<'_> = Box::new(move || {
+                left -= usize::from(size == at);
+                std::thread::sleep(Duration::from_millis(1));
+                if left == 0 { Err(Error::Other("stop".to_owned())) } else { Ok(()) }
+            });
+            Ok(run)
+        };
+        let is_stop = |error: &Error| error.to_string() == "stop";
+        let config = BenchConfig { target_time_per_size: Duration::from_millis(30), ..quick() };
+        sweep_while(&names(&["a"]), &[1, 2, 3], make, &config, &Asking { ask: &|| Ok(()), is_stop: &is_stop })
+    }
+
+    #[test]
+    fn a_stop_keeps_what_was_measured() {
+        let sizes = |report: &BenchReport| report.rows.iter().map(|row| row.size).collect::<Vec<_>>();
+        // In the first warm-up there is nothing to keep; at the second size too few samples to count.
+        assert_eq!(stopped_at(1, 1).unwrap_err().to_string(), "stop");
+        let report = stopped_at(2, 3).unwrap();
+        assert_eq!(sizes(&report), [1]);
+        assert_eq!(report.notes, ["stopped by you: 2 of 3 sizes not measured"]);
+        // One call warms up, and each sample is one call.
+        let report = stopped_at(2, 2 + LEAST).unwrap();
+        assert_eq!(sizes(&report), [1, 2]);
+        assert_eq!(report.rows[1].samples, LEAST);
+        assert_eq!(report.notes, ["stopped by you: 1 of 3 sizes not measured, and the last one with fewer samples"]);
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::time::Duration;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use workbench::bench::{self, BenchConfig, CachePolicy, Contestant, ReturnMode};
+use workbench::bench::{self, Asking, BenchConfig, CachePolicy, Contestant, ReturnMode};
 use workbench::display::Show;
 use workbench::plot;
-use workbench::runtime::Interrupt;
+use workbench::runtime::{Error, Interrupt};
 
 use crate::errors;
 use crate::interrupt::Poll;
@@ -175,8 +175,13 @@ pub fn sweep(
         }))
     };
     let poll = Poll::new(true);
-    match bench::sweep_while(&names, &sizes, make, &config, &|| go_on(py, &poll)) {
-        Ok(report) => Ok(BenchReport(report.with_title(title))),
+    let ask = || go_on(py, &poll);
+    let is_stop = |error: &Error| poll.has_raised() || errors::is_interrupt(py, error);
+    match bench::sweep_while(&names, &sizes, make, &config, &Asking { ask: &ask, is_stop: &is_stop }) {
+        Ok(report) => {
+            errors::forget();
+            Ok(BenchReport(report.with_title(title)))
+        }
         Err(error) => Err(poll.into_raised().unwrap_or_else(|| errors::to_py(py, error))),
     }
 }

@@ -59,6 +59,23 @@ pub fn from_py(py: Python<'_>, err: PyErr) -> Error {
     Error::Other(message)
 }
 
+/// True if an error comes of the user's wish to stop.
+pub fn is_interrupt(py: Python<'_>, error: &Error) -> bool {
+    match error {
+        Error::Fault(fault) => fault.kind == FaultKind::Interrupted,
+        Error::Other(message) => PENDING.with(|slot| {
+            let stored = slot.borrow();
+            stored.as_ref().is_some_and(|(text, err)| message == text && err.is_instance_of::<PyKeyboardInterrupt>(py))
+        }),
+        _ => false,
+    }
+}
+
+/// Forgets the stored exception, whose error went no further.
+pub fn forget() {
+    PENDING.with(|slot| slot.borrow_mut().take());
+}
+
 /// The stored exception, if a message that comes out of Rust contains its text.
 fn take_pending(message: &str) -> Option<PyErr> {
     PENDING.with(|slot| {

@@ -46,6 +46,11 @@ impl Poll {
         Poll { holds_gil, started: GENERATION.load(Ordering::Relaxed), raised: Mutex::new(None) }
     }
 
+    /// True if a signal handler raised an exception.
+    pub fn has_raised(&self) -> bool {
+        self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some()
+    }
+
     /// The exception that a signal handler raised, which the launch should raise.
     pub fn into_raised(self) -> Option<PyErr> {
         self.raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -54,8 +59,7 @@ impl Poll {
 
 impl Interrupt for Poll {
     fn interrupted(&self) -> bool {
-        let has_raised = || self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some();
-        if GENERATION.load(Ordering::Relaxed) != self.started || has_raised() {
+        if GENERATION.load(Ordering::Relaxed) != self.started || self.has_raised() {
             return true;
         }
         let result = gil::attach(|py| {

@@ -26,7 +26,8 @@ def bench(
     """Times callables over sizes: warm-up, interleaved rounds, medians with 95 % intervals, verdicts where the numbers allow them.
 
     `make_args(n)` gives the arguments of a call at size `n` (a tuple, or the only one); all contestants of
-    a size share them. Caches are warm, or flushed before every call. A contestant's exception is raised.
+    a size share them. Caches are warm, or flushed before every call. A contestant's exception is raised. A stop
+    (Ctrl-C, the stop button) gives what was measured until then, with a note, and `KeyboardInterrupt` where nothing was.
 
     The report shows itself in a notebook; `.rows` has the numbers, `.plot()` the picture, `.save(path)` writes
     `.json`, `.svg` or `.txt`.
