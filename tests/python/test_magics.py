@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 
 interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
+UsageError = pytest.importorskip("IPython.core.error").UsageError
 
 SCALE = "__global__ void scale(float* x, float f, int n) {\n    int i = threadIdx.x;\n    if (i < n) x[i] = f * x[i];\n}\n"
 RELU = "__global__ void relu(const float* x, float* y, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = fmaxf(x[i], 0.0f);\n}\n"
@@ -55,6 +56,33 @@ def test_options_are_honoured(shell):
         shell.user_ns["spin"][1, 1](np.zeros(1, np.int32))
     kernel(shell, "--name m", SCALE)
     assert shell.user_ns["m"].scale.name == "scale" and shell.user_ns["m"].text.strip() == SCALE.strip()
+
+
+def test_a_reference_that_is_not_there_does_not_keep_the_kernel_from_landing(shell):
+    with pytest.raises(UsageError, match="--reference nobody: NameError.*run the cell again"):
+        kernel(shell, f"{RELU_OP} --reference nobody", RELU)
+    x = np.array([-1, 2], np.float32)
+    assert (shell.user_ns["relu"](x) == [0, 2]).all()
+    with pytest.raises(wb.ArgumentError, match="has no reference"):
+        shell.user_ns["relu"].check(x)
+    kernel(shell, f"{RELU_OP} --reference 'lambda x: np.maximum(x, 0)'", RELU)
+    assert shell.user_ns["relu"].check(x).passed
+
+
+def test_an_operator_that_cannot_be_made_leaves_the_kernel_and_its_old_version(shell):
+    kernel(shell, RELU_OP, RELU + SCALE)
+    before = shell.user_ns["relu"]
+    with pytest.raises(UsageError, match="there is no kernel `nothing`"):
+        kernel(shell, '--op "lab::relu(Tensor x) -> Tensor" --kernel nothing --shape "x[*] -> y[*]"', RELU + SCALE + "// new")
+    assert shell.user_ns["scale"].name == "scale"
+    with pytest.warns(UserWarning, match="made no operator"):
+        before(np.ones(2, np.float32))
+
+
+@pytest.mark.parametrize("option", ["--shape 'x[n] -> y[n]'", "--kernel k", "--reference np.abs", "--threads n", "--block 64"])
+def test_options_of_an_operator_need_one(shell, option):
+    with pytest.raises(UsageError, match=f"{option.split()[0]} is about the operator that --op makes"):
+        kernel(shell, option, SCALE)
 
 
 def test_what_is_hidden_is_said_in_one_line(shell, capsys):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from . import _docs
+from . import _docs, tracebacks as _tracebacks
 from ._compile import compile, devices
 from ._workbench import (
     BenchReport,
@@ -51,6 +51,7 @@ from .manifest import load_library
 from .operators import Op, Spec, check, empty_like, op, ops
 
 _docs.install()
+_tracebacks.install_here()
 
 __all__ = [
     "ArgumentError",

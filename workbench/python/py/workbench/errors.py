@@ -63,7 +63,11 @@ class _Drawn:
     html: str = ""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self.rendered}"]
+        # The class says what the text begins with: `CompileError[WB0303]: ...`, `KernelFault: out-of-bounds ...`.
+        name, text = type(self).__name__, self.rendered
+        if text.startswith("error["):
+            return [name + text.removeprefix("error")]
+        return [f"{name}: {text.removeprefix('kernel fault: ')}"]
 
     def _repr_html_(self) -> str:
         if self.html:

@@ -15,6 +15,7 @@ from typing import Any, Callable, NoReturn, TypeVar, cast
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
+from . import tracebacks
 from ._compile import compile as compile_source
 from ._workbench import synchronize
 from .errors import ArgumentError, CompileError
@@ -137,8 +138,10 @@ class WorkbenchMagics(Magics):
         is called like a function. A cell that does not compile leaves the names of the last one.
         """
         args = _kernel_parser().parse_args(_split(line))
+        alone = [option for option in ("shape", "threads", "block", "kernel", "reference") if getattr(args, option) is not None]
+        if args.op is None and alone:
+            raise UsageError(f"%%kernel: --{alone[0]} is about the operator that --op makes, and there is no --op")
         defines = dict(_define(text) for text in args.defines)
-        reference = self._eval(args.reference, "--reference") if args.reference else None
         # The magic's own line is line 1 of the cell that the user sees.
         text = "\n" + cell
         try:
@@ -146,23 +149,35 @@ class WorkbenchMagics(Magics):
             if args.timeout is not None:
                 module = module.with_timeout(args.timeout)
             landed = self._contents(module, args)
-            if args.op is not None:
-                operator = make_op(
-                    args.op,
-                    module,
-                    kernel=args.kernel,
-                    shape=args.shape,
-                    threads=args.threads,
-                    block=args.block,
-                    reference=reference,
-                )
-                landed[operator.name.split("::")[-1]] = operator
         except CompileError:
-            self._leave_old(cell, args)
+            self._leave_old({*_DECLARED.findall(cell), args.name, _op_name(args)}, "did not compile")
             raise
         for warning in module.warnings:
             print(warning)
+        # The kernels are right, whatever is wrong with the operator.
+        mistake = None
+        if args.op is not None:
+            try:
+                operator, mistake = self._operator_of(module, args)
+                landed[operator.name.split("::")[-1]] = operator
+            except (CompileError, ArgumentError) as error:
+                self._leave_old({_op_name(args)}, "made no operator")
+                mistake = error
         self._land(landed, cell)
+        if mistake is not None:
+            raise mistake
+
+    def _operator_of(self, module: Any, args: argparse.Namespace) -> tuple[Any, UsageError | None]:
+        """The operator of a cell, and what is wrong with its reference, without which it is made then."""
+        reference = mistake = None
+        try:
+            reference = self._eval(args.reference, "--reference") if args.reference else None
+        except UsageError as error:
+            mistake = UsageError(f"{error}; the operator is there without a reference, so run the cell again when there is one")
+        made = make_op(
+            args.op, module, kernel=args.kernel, shape=args.shape, threads=args.threads, block=args.block, reference=reference
+        )
+        return made, mistake
 
     def _contents(self, module: Any, args: argparse.Namespace) -> dict[str, Any]:
         if args.name is not None:
@@ -191,14 +206,11 @@ class WorkbenchMagics(Magics):
             if not versions or versions[-1].text != cell:
                 versions.append(_Version(time.time(), cell))
 
-    def _leave_old(self, cell: str, args: argparse.Namespace) -> None:
-        names = set(_DECLARED.findall(cell)) | {args.name}
-        if args.op is not None:
-            names.add(args.op.split("(")[0].split("::")[-1].strip())
-        for name in names:
+    def _leave_old(self, names: set[str | None], why: str) -> None:
+        for name in names - {None}:
             old = self._made.get(name)
             if old is not None and self.shell.user_ns.get(name) is old and hasattr(old, "_mark_stale"):
-                old._mark_stale(f"`{name}` is the version before the last edit, which did not compile")
+                old._mark_stale(f"`{name}` is the version before the last edit, which {why}")
 
     def _before_cell(self, info: Any) -> None:
         self._stored = bool(info.store_history)
@@ -293,6 +305,11 @@ class WorkbenchMagics(Magics):
         return operator
 
 
+def _op_name(args: argparse.Namespace) -> str | None:
+    """The name that an operator lands under."""
+    return args.op.split("(")[0].split("::")[-1].strip() if args.op is not None else None
+
+
 def _split(line: str) -> list[str]:
     try:
         return shlex.split(line)
@@ -313,11 +330,6 @@ def _help_without_a_body(lines: list[str]) -> list[str]:
     return lines
 
 
-def _show_compile_error(shell: Any, etype: Any, value: Any, tb: Any, tb_offset: Any = None) -> None:
-    # IPython draws every SyntaxError as Python's own, with one line of text; ours renders all of its messages.
-    shell._showtraceback(etype, value, value._render_traceback_())
-
-
 def load_ipython_extension(shell: Any) -> None:
     """Registers the magics; `%load_ext workbench` calls it."""
     magics = WorkbenchMagics(shell)
@@ -326,8 +338,7 @@ def load_ipython_extension(shell: Any) -> None:
     shell.events.register("post_run_cell", magics._after_cell)
     if _help_without_a_body not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_without_a_body)
-    if not shell.custom_exceptions:
-        shell.set_custom_exc((CompileError,), _show_compile_error)
+    tracebacks.install(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -338,5 +349,4 @@ def unload_ipython_extension(shell: Any) -> None:
         shell.events.unregister("post_run_cell", magics._after_cell)
     if _help_without_a_body in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_without_a_body)
-    if shell.custom_exceptions == (CompileError,):
-        shell.set_custom_exc((), None)
+    tracebacks.uninstall(shell)
