@@ -120,6 +120,14 @@ def test_output_values_and_errors_are_shown(place):
         assert run(client, "pass")[1] == []
 
 
+def test_a_cell_shows_a_bounded_amount_of_output(place):
+    with kernel(place) as (_, client):
+        _, shown = run(client, "for i in range(30): answer('stream', name='stdout', text='x' * 99_999 + chr(10))")
+        text = "".join(content["text"] for _, content in shown)
+        assert text == ("x" * 99_999 + "\n") * 9 + "[more than 1,000,000 characters: the rest is not shown]\n"
+        assert run(client, "answer('stream', name='stdout', text='y')")[1][0][1]["text"] == "y"
+
+
 def test_a_cell_is_stopped_and_the_next_one_runs(place):
     with kernel(place) as (manager, client):
         client.execute("answer('stream', name='stdout', text='runs'); stopped.wait(60); " + ERROR.format(name="Error", stopped=True))
@@ -174,9 +182,9 @@ def test_damaged_dependencies_are_compiled_again(place):
 
 
 @contextlib.contextmanager
-def pool(place, **env):
+def pool(place, folder=None, **env):
     command = [sys.executable, str(FOLDER / "pool.py"), str(place / "rust"), str(place), str(place / "program.py")]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, **env})
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, **env}, cwd=folder or os.getcwd())
     try:
         while not (place / "rust/pool.json").exists():
             assert process.poll() is None
@@ -188,7 +196,7 @@ def pool(place, **env):
 
 
 def sessions(place):
-    return {path.name for path in (place / "rust/sessions").iterdir() if path.is_dir()}
+    return {path.name for path in (place / "rust").glob("sessions/*") if path.is_dir()}
 
 
 def test_the_pool_gives_each_kernel_a_session_of_its_own_that_is_ready(place):
@@ -218,3 +226,61 @@ def test_a_kernel_waits_for_a_session_that_gets_ready(place):
     with pool(place, SLOW="0.5"):
         with kernel(place) as (_, client):
             assert run(client, "data = {'text/plain': '1'}")[1][-1][1]["data"] == {"text/plain": "1"}
+
+
+def test_a_session_of_another_folder_is_not_taken(place):
+    # Cells name files as seen from the notebook's folder.
+    with pool(place, folder=place):
+        with kernel(place) as (_, client):
+            text = run(client, "data = {'text/plain': os.getcwd()}")[1][-1][1]["data"]["text/plain"]
+            assert text == os.getcwd() != str(place)
+
+
+def test_a_kernel_does_not_wait_for_a_pool_that_has_none(place):
+    with pool(place):
+        with kernel(place), kernel(place) as (_, second):
+            # The pool waits a while before it starts the next.
+            assert run(second, "data = {'text/plain': '1'}")[0]["status"] == "ok"
+
+
+def test_a_session_that_is_older_than_the_library_is_not_taken(place):
+    with pool(place):
+        before = sessions(place)
+        while not before:
+            time.sleep(0.01)
+            before = sessions(place)
+        source = place / "workbench/new.rs"
+        source.parent.mkdir()
+        source.touch()
+        os.utime(source, (time.time() + 10, time.time() + 10))
+        with kernel(place) as (_, client):
+            assert run(client, "data = {'text/plain': folder.name}")[1][-1][1]["data"]["text/plain"] not in before
+
+
+def test_a_stop_before_the_session_is_ready_does_not_damage_it(place, monkeypatch):
+    monkeypatch.setenv("SLOW", "0.5")
+    with kernel(place) as (manager, client):
+        client.execute("data = {'text/plain': 'ran'}")
+        time.sleep(0.3)
+        manager.interrupt_kernel()
+        assert client.get_shell_msg(timeout=60)["content"]["ename"] == "Interrupted"
+        reply, shown = run(client, "data = {'text/plain': 'ran'}")
+        assert reply["status"] == "ok" and len(shown) == 1
+
+
+def test_a_session_that_fails_is_told(place):
+    with kernel(place) as (_, client):
+        reply, shown = run(client, "answer('failed', message='evcxr panicked'); data = None")
+        assert reply["status"] == "error" and "session ended" in shown[-1][1]["evalue"]
+        assert run(client, "pass")[0]["status"] == "ok"
+
+
+def test_a_kernel_that_is_shut_down_while_a_cell_runs_leaves_nothing(place):
+    with kernel(place) as (_, client):
+        client.execute("answer('stream', name='stdout', text='runs'); time.sleep(60)")
+        while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+            pass
+    until = time.monotonic() + 30
+    while any((place / "rust/sessions").iterdir()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not list((place / "rust/sessions").iterdir())

@@ -171,3 +171,11 @@ def test_the_folder_of_a_killed_session_is_removed_by_the_next(tmp_path):
     assert stays.exists() and not goes.exists()
     running.terminate()
     running.communicate(timeout=60)
+
+
+def test_a_program_that_ends_at_once_does_not_fill_the_seed(tmp_path):
+    text = f"#!{sys.executable}\nimport sys\nsys.exit(1)\n"
+    filling = subprocess.run(command(tmp_path, text, "--fill"), capture_output=True, text=True)
+    assert filling.returncode == 1 and "the session ended" in filling.stderr
+    missing = [*command(tmp_path, text)[:-1], str(tmp_path / "nothing"), "--fill"]
+    assert subprocess.run(missing, capture_output=True).returncode == 1

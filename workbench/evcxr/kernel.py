@@ -4,6 +4,7 @@ The environment says where things are: `WORKBENCH_RUST_LAB`, the folder of seed 
 `WORKBENCH_RUST_SESSION`, the program that runs the cells.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -22,8 +23,15 @@ LAB = pathlib.Path(os.environ["WORKBENCH_RUST_LAB"])
 ROOT = pathlib.Path(os.environ["WORKBENCH_RUST_ROOT"])
 PROGRAM = os.environ["WORKBENCH_RUST_SESSION"]
 
+# The characters of output that a cell shows: Jupyter drops all output of a cell that prints too much too fast.
+SHOWN = 1_000_000
+
 # The number of the first request that is not of those that make a session ready.
 FIRST = len(requests(ROOT))
+
+
+# The error of a cell that was stopped, where it has none of its own.
+STOPPED = {"name": "Stopped", "message": "", "text": "", "stopped": True}
 
 
 class Ended(Exception):
@@ -42,11 +50,14 @@ class Session:
 
     @classmethod
     def from_pool(cls):
-        """The pool's session, or none."""
+        """The pool's session, or none; it runs in the pool's folder, which may be another one."""
         try:
-            address = json.loads((LAB / PLACE).read_text())["socket"]
+            place = json.loads((LAB / PLACE).read_text())
+            if place["folder"] != os.getcwd():
+                return None
             with socket.socket(socket.AF_UNIX) as connection:
-                connection.connect(address)
+                connection.settimeout(2)
+                connection.connect(place["socket"])
                 _, (to, back), _, _ = socket.recv_fds(connection, 1, 2)
         except (OSError, ValueError, KeyError, AttributeError):
             return None
@@ -82,17 +93,20 @@ class Session:
 
     def answers(self):
         """The answers as they come: a name and its fields."""
-        for line in self.back:
-            ((name, fields),) = json.loads(line).items()
-            yield name, fields
+        try:
+            for line in self.back:
+                ((name, fields),) = json.loads(line).items()
+                if name == "failed":
+                    raise Ended(fields["message"])
+                yield name, fields
+        except ValueError:  # It was closed meanwhile.
+            pass
         raise Ended
 
     def get_ready(self):
         """Waits until the session is ready; gives back an error's text if it cannot be."""
         failure = None
         for name, fields in self.answers() if not self.is_ready else ():
-            if name == "failed":
-                return fields["message"]
             if name == "error":
                 failure = failure or fields["text"]
             if name in ("done", "error") and fields["id"] == FIRST - 1:
@@ -100,12 +114,15 @@ class Session:
         self.is_ready = True
         return failure
 
+    def hang_up(self):
+        """Ends the requests, and so the session."""
+        with contextlib.suppress(OSError):
+            self.to.close()
+
     def close(self):
-        for file in (self.to, self.back):
-            try:
-                file.close()
-            except OSError:
-                pass
+        self.hang_up()
+        with contextlib.suppress(OSError):
+            self.back.close()
 
 
 def command(*options):
@@ -130,51 +147,65 @@ class RustKernel(Kernel):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.rust = Session.from_pool() or Session.started()
+        self.filling = None
+        # What the control channel says: the cell is to stop before it has begun; the kernel ends.
+        self.stopped = self.ending = False
 
     def ready(self):
-        """The session, when it is ready. One that cannot get ready has damaged files before it: they are made again, once."""
-        try:
-            failure = self.rust.get_ready()
-        except Ended:
-            failure = "it ended"
-        if failure is None:
-            return self.rust
-        self.stream("stderr", f"{failure}\n\nThe session could not be made ready. Its dependencies are compiled again; this takes minutes.\n")
-        self.rust.close()
-        subprocess.run(command("--fill", "--errors"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
-        self.rust = Session.started()
-        try:
-            failure = self.rust.get_ready()
-        except Ended:
-            failure = "The session ended."
-        if failure is not None:
-            self.stream("stderr", f"{failure}\n")
+        """The session, when it is ready. One whose cells are errors has damaged files before it: they are made again, once."""
+        for attempt in range(3):
+            try:
+                failure = self.rust.get_ready()
+            except Ended as why:
+                if self.ending or attempt == 2:
+                    raise
+                # Somebody ended it, which says nothing of its files.
+                failure = None if attempt == 0 else str(why)
+                self.rust.close()
+                self.rust = Session.started()
+                if attempt == 0:
+                    continue
+            if failure is None or attempt == 2:
+                break
+            self.stream("stderr", f"{failure}\n\nThe session cannot get ready. Its dependencies are compiled again; this takes minutes.\n")
+            self.rust.close()
+            self.filling = subprocess.Popen(
+                command("--fill", "--errors"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+            )
+            self.filling.wait()
+            self.filling = None
+            self.rust = Session.started()
         return self.rust
 
     def stream(self, name, text):
         self.send_response(self.iopub_socket, "stream", {"name": name, "text": text})
 
     async def do_execute(self, code, silent, store_history=True, user_expressions=None, allow_stdin=False, *, cell_meta=None, cell_id=None):
-        reply = {"execution_count": self.execution_count}
+        reply, left = {"execution_count": self.execution_count}, SHOWN
+        self.stopped = False
         try:
             session = self.ready()
+            if self.stopped:
+                return self.fail(reply, silent, STOPPED)
             id = session.ask("execute", code=code)
             for name, fields in session.answers():
-                if name == "stream" and not silent:
-                    self.stream(fields["name"], fields["text"])
+                if name == "stream" and not silent and left > 0:
+                    left -= len(fields["text"])
+                    self.stream(fields["name"], fields["text"] if left > 0 else f"[more than {SHOWN:,} characters: the rest is not shown]\n")
                 elif name == "input":
                     session.tell("input", value=self.line(fields) if allow_stdin else "")
                 elif name == "done" and fields["id"] == id:
                     if fields["data"] and not silent:
                         self.show(fields["data"])
                     if fields["stopped"]:
-                        return self.fail(reply, silent, {"name": "Stopped", "message": "", "text": "", "stopped": True})
+                        return self.fail(reply, silent, STOPPED)
                     return {"status": "ok", "payload": [], "user_expressions": {}, **reply}
                 elif name == "error" and fields["id"] == id:
                     return self.fail(reply, silent, fields)
         except Ended:
             self.rust.close()
-            self.rust = Session.started()
+            if not self.ending:
+                self.rust = Session.started()
             message = "the session ended, and the variables with it; the next cell starts a new one"
             return self.fail(reply, silent, {"name": "SessionEnded", "message": message, "text": message, "stopped": False})
 
@@ -188,7 +219,12 @@ class RustKernel(Kernel):
 
     def show(self, data):
         """Shows a value."""
-        content = {mime: json.loads(text) if "json" in mime else text for mime, text in data.items()}
+        content = {}
+        for mime, text in data.items():
+            try:
+                content[mime] = json.loads(text) if "json" in mime else text
+            except ValueError:
+                content[mime] = text
         self.send_response(
             self.iopub_socket, "execute_result", {"execution_count": self.execution_count, "data": content, "metadata": {}}
         )
@@ -208,7 +244,13 @@ class RustKernel(Kernel):
     async def interrupt_request(self, stream, ident, parent):
         """Stops the cell that runs; `workbench/evcxr/src/stop.rs` says how."""
         try:
-            self.rust.tell("stop")
+            if self.rust.is_ready:
+                self.rust.tell("stop")
+            else:
+                # What makes the session ready goes on: it is not of the cell.
+                self.stopped = True
+                if self.filling is not None:
+                    self.filling.terminate()
         except Ended:
             pass
         self.session.send(stream, "interrupt_reply", {"status": "ok"}, parent, ident=ident)
@@ -243,7 +285,9 @@ class RustKernel(Kernel):
             return None
 
     async def do_shutdown(self, restart):
-        self.rust.close()
+        self.ending = True
+        # The end of its requests ends the session, and what is read from it with it.
+        self.rust.hang_up()
         return {"status": "ok", "restart": restart}
 
 

@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 try:
     import fcntl
@@ -32,7 +33,7 @@ LINKED = 1 << 18
 # The crate that evcxr makes of the cells; it is the session's own.
 CELLS = "ctx"
 
-# The file in the seed that is written when it is up to date.
+# The file in the seed whose time says when it was filled.
 FILLED = "filled"
 
 # The variable by which Workbench knows that its cells can be stopped (`workbench/back/notebook.rs`).
@@ -139,17 +140,23 @@ def run(lab, program):
         return session.wait()
 
 
-def is_stale(lab, root):
-    """True if a source of the library is newer than the seed."""
+def newest(root):
+    """The time of the newest source of the library."""
 
-    def time(path):
-        with contextlib.suppress(OSError):  # There is no seed yet, or a file has just gone.
+    def modified(path):
+        with contextlib.suppress(OSError):  # A file that has just gone.
             return path.stat().st_mtime
         return 0
 
-    sources = [root / "Cargo.toml", root / "Cargo.lock", *(root / "workbench").rglob("*.rs")]
-    filled = time(lab / "seed" / FILLED)
-    return filled == 0 or any(time(source) > filled for source in sources)
+    return max(map(modified, [root / "Cargo.toml", root / "Cargo.lock", *(root / "workbench").rglob("*.rs")]))
+
+
+def is_stale(lab, root):
+    """True if a source of the library is newer than the seed, or than the last try to fill it."""
+    try:
+        return newest(root) > (lab / "seed" / FILLED).stat().st_mtime
+    except OSError:
+        return True
 
 
 def fill(lab, root, program, errors):
@@ -157,33 +164,44 @@ def fill(lab, root, program, errors):
     seed = lab / "seed"
     seed.mkdir(parents=True, exist_ok=True)
     with locked(seed):
+        (seed / FILLED).unlink(missing_ok=True)
         for attempt in range(2):
             if attempt == 1:
                 print("the compiled dependencies are of no use; they are compiled again", file=sys.stderr, flush=True)
                 shutil.rmtree(seed / "target", ignore_errors=True)
-            session = subprocess.Popen(
-                [program], env=environment(seed), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-            )
-            wanted = requests(root)
-            mistake = len(wanted) if errors else None
-            if errors:
-                wanted.append(json.dumps({"execute": {"id": mistake, "code": MISTAKE}}) + "\n")
-            session.stdin.writelines(wanted)
-            session.stdin.flush()
-            failure = None
-            for line in session.stdout:
-                ((name, fields),) = json.loads(line).items()
-                if name == "failed" or (name == "error" and fields["id"] != mistake):
-                    failure = fields.get("text") or fields["message"]
-                if name == "failed" or (name in ("error", "done") and fields["id"] == len(wanted) - 1):
-                    break
-            session.stdin.close()
-            session.wait()
+            begun = time.time()
+            failure = fill_once(seed, root, program, errors)
             if failure is None:
-                (seed / FILLED).touch()
-                return 0
+                break
             print(failure, file=sys.stderr, flush=True)
-    return 1
+        # Without a change there is no use in another try. A source that changed meanwhile is newer.
+        (seed / FILLED).touch()
+        os.utime(seed / FILLED, (begun, begun))
+        return 0 if failure is None else 1
+
+
+def fill_once(seed, root, program, errors):
+    """Runs a session in the seed; the text of what went wrong, if anything did."""
+    wanted = requests(root)
+    mistake = len(wanted) if errors else None
+    if errors:
+        wanted.append(json.dumps({"execute": {"id": mistake, "code": MISTAKE}}) + "\n")
+    session = subprocess.Popen(
+        [program], env=environment(seed), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    failure = "the session ended"
+    with session, contextlib.suppress(BrokenPipeError):
+        session.stdin.writelines(wanted)
+        session.stdin.flush()
+        error = None
+        for line in session.stdout:
+            ((name, fields),) = json.loads(line).items()
+            if name == "failed" or (name == "error" and fields["id"] != mistake):
+                error = error or fields.get("text") or fields["message"]
+            if name == "failed" or (name in ("error", "done") and fields["id"] == len(wanted) - 1):
+                failure = error
+                break
+    return failure
 
 
 def main():

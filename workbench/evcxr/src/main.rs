@@ -9,6 +9,7 @@ mod render;
 mod stop;
 
 use std::io::BufRead as _;
+use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,6 +26,7 @@ fn main() {
         // evcxr asks for backtraces, in which there is nothing of the cell but one name that it made.
         // SAFETY: there is one thread yet.
         unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
+        stop::end_with_parent();
     }
     evcxr::runtime_hook();
     let Err(error) = serve();
@@ -42,7 +44,15 @@ fn serve() -> Result<std::convert::Infallible, String> {
     let (given, input) = channel();
     {
         let running = Arc::clone(&running);
-        std::thread::spawn(move || work_through(&mut context, &jobs, &input, &running, &output));
+        std::thread::spawn(move || {
+            let work = AssertUnwindSafe(|| work_through(&mut context, &jobs, &input, &running, &output));
+            // A panic of evcxr or of the analysis ends the session: nobody would answer any more.
+            if std::panic::catch_unwind(work).is_err() {
+                answer(&Answer::Failed { message: "evcxr panicked".to_owned() });
+                running.leave();
+                std::process::exit(1);
+            }
+        });
     }
     answer(&Answer::Ready {});
     for line in std::io::stdin().lock().lines() {
@@ -84,7 +94,13 @@ fn work_through(
                         answer(&Answer::Done { id, data: output.content_by_mime_type, stopped });
                     }
                     Ok(_) => answer(&render::panic(id, &panic.unwrap_or_default(), stopped)),
-                    Err(error) => answer(&render::error(id, &error, &code, stopped)),
+                    Err(error) => {
+                        // The process that ended may have said why.
+                        if let Some(text) = panic {
+                            answer(&Answer::Stream { name: "stderr", text });
+                        }
+                        answer(&render::error(id, &error, &code, stopped));
+                    }
                 }
             }
             Request::Complete { id, code, at } => {

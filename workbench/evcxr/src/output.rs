@@ -3,7 +3,7 @@
 use std::process::Child;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select, unbounded};
 use evcxr::EvalContextOutputs;
@@ -13,6 +13,9 @@ use crate::protocol::{Answer, answer};
 
 /// The time without a line after which the output of a cell is complete: lines of both streams come through pipes.
 const QUIET: Duration = Duration::from_millis(2);
+
+/// The time after which the output of a cell counts as complete although lines still come.
+const LONGEST: Duration = Duration::from_millis(200);
 
 /// Lines that are passed on as one piece of text, at most.
 const PIECE: usize = 1000;
@@ -35,7 +38,9 @@ impl Output {
                     recv(stderr) -> line => { let Ok(line) = line else { return }; errors.line(line) }
                     recv(flushed) -> done => {
                         let Ok(done) = done else { return };
-                        loop {
+                        // A thread of the cell may go on writing.
+                        let begin = Instant::now();
+                        while begin.elapsed() < LONGEST {
                             select! {
                                 recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
                                 recv(stderr) -> line => { let Ok(line) = line else { return }; errors.line(line) }

@@ -64,10 +64,12 @@ impl Running {
         let this = Arc::clone(self);
         std::thread::spawn(move || {
             std::thread::sleep(GRACE);
-            let cell = *locked(&this.cell);
+            // The lock is held, so that no other cell begins meanwhile.
+            let cell = locked(&this.cell);
             if cell.runs && cell.number == number {
                 this.kill();
             }
+            drop(cell);
         });
     }
 
@@ -88,6 +90,15 @@ impl Running {
 enum Signal {
     Stop,
     GoOn,
+}
+
+/// Has this process end with the one that started it, so that a cell that runs on is not left behind.
+pub fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the call touches no memory.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
 }
 
 /// Leaves the signals without effect in this process and in those that it starts.

@@ -53,6 +53,12 @@ impl Kernel {
         )?;
         let name = format!("workbench-evcxr{}", std::env::consts::EXE_SUFFIX);
         let kernel = Kernel { program: target.join("release").join(name), lab: root().join(".lab").join(lab) };
+        if kernel.lab.to_string_lossy().contains(' ') {
+            let lab = kernel.lab.display();
+            return Err(format!(
+                "{lab}: evcxr loads cells by paths without spaces; put the checkout into such a folder"
+            ));
+        }
         write(&kernel.config().join("init.evcxr"), INIT)?;
         write(&kernel.lab.join(".cargo/config.toml"), build)?;
         write(&kernel.jupyter().join("kernels/rust/kernel.json"), &kernel.spec(env))?;
@@ -103,7 +109,10 @@ impl Kernel {
 
     /// Starts the pool, which keeps a session ready as long as the result lives.
     pub fn pool(&self, env: &Environment) -> Result<Pool, String> {
-        let child = self.command(env, "pool.py").stdin(Stdio::piped()).spawn().map_err(|e| format!("pool.py: {e}"))?;
+        // Sessions run in the folder of the notebooks.
+        let mut command = self.command(env, "pool.py");
+        command.stdin(Stdio::piped()).current_dir(root().join("notebooks/rust"));
+        let child = command.spawn().map_err(|e| format!("pool.py: {e}"))?;
         Ok(Pool { child })
     }
 

@@ -25,6 +25,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
             other => return Err(format!("cargo xtask lab has no option `{other}`; see cargo xtask help")),
         }
     }
+    if let Some(port) = port {
+        is_free(port)?;
+    }
     let env = Environment::prepare(false)?;
     let kernel = if rust { Some(Kernel::prepare(&env)?) } else { None };
     if let Some(kernel) = &kernel {
@@ -44,7 +47,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
         command.arg("--no-browser");
     }
     if let Some(port) = port {
-        command.arg(format!("--port={port}"));
+        command.arg(format!("--port={port}")).arg("--ServerApp.port_retries=0");
     }
     // JupyterLab refuses to run as root (containers) unless told to.
     if step::read(Command::new("id").arg("-u")).is_ok_and(|uid| uid == "0") {
@@ -57,4 +60,24 @@ pub fn run(args: &[String]) -> Result<(), String> {
     println!("==> JupyterLab: its address stands below; stop it with Ctrl-C");
     let status = command.status().map_err(|e| format!("jupyter lab: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("jupyter lab ended with {status}")) }
+}
+
+/// An error if another program listens on a port. JupyterLab would take the next one, and open an address at which there is no notebook.
+fn is_free(port: u16) -> Result<(), String> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", port));
+    listener.map(drop).map_err(|e| format!("--port {port}: {e}; choose another one, or leave it to JupyterLab"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_taken_is_named() {
+        let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = taken.local_addr().expect("an address").port();
+        assert!(is_free(port).is_err_and(|why| why.starts_with(&format!("--port {port}: "))));
+        drop(taken);
+        assert_eq!(is_free(port), Ok(()));
+    }
 }
