@@ -178,7 +178,7 @@ def test_a_stop_keeps_the_sizes_that_were_measured():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a signal of Unix in the place of the stop button")
 def test_a_stop_in_a_long_benchmark_keeps_its_samples():
-    k = wb.compile("__global__ void k(float* y) { for (int i = 0; i < 100000; i++) y[threadIdx.x] += 1.0f; }")
+    k = wb.compile("__global__ void k(float* y) { for (int i = 0; i < 1000000; i++) y[threadIdx.x] += 1.0f; }")
     x = np.zeros(32, np.float32)
     # Enough samples of the only size are there after a second.
     earlier = signal.signal(signal.SIGALRM, signal.default_int_handler)

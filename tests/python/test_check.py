@@ -136,3 +136,18 @@ def test_a_failing_report_has_an_error():
         failing = report(got, want)
         assert not failing and np.isnan(failing.max_abs) and np.isnan(failing.max_rel) and failing.max_ulp == np.inf
     assert np.isnan(wb.check(lambda: np.ones(3), lambda: np.ones(4)).max_abs)
+
+
+def test_the_worst_element_is_told_by_its_share_of_the_tolerance():
+    # The tolerance of 4 is 0.5 + 0.125 * 4 = 1, and that of 100 is 13; all are exact.
+    expected = np.array([4, 100], np.float32)
+
+    def checked(*actual):
+        return wb.check(lambda: np.array(actual, np.float32), lambda: expected, rtol=0.125, atol=0.5)
+
+    report = checked(4.25, 103.25)
+    assert report and report.max_share == 0.25 and "worst element: 25 % of its tolerance" in str(report)
+    assert "25 % of its tolerance" in report._repr_mimebundle_()["text/html"]
+    report = checked(1.5, 100)
+    assert not report and report.max_share == 2.5 and "2.5 times its tolerance" in str(report)
+    assert checked(4, 100).max_share == 0 and "worst element: exact" in str(checked(4, 100))

@@ -62,6 +62,11 @@ impl Tolerance {
         }
     }
 
+    /// The error that an element may have.
+    pub fn of(self, expected: f64) -> f64 {
+        self.atol + self.rtol * expected.abs()
+    }
+
     /// The looser of two, as in torch when the types differ.
     #[must_use]
     pub fn max(self, other: Tolerance) -> Self {
@@ -119,6 +124,9 @@ pub struct Comparison {
     /// Largest distance in ULP (0 for integers that are equal): infinite where a NaN or an infinity disagrees, NaN where nothing
     /// could be compared.
     pub max_ulp: f64,
+    /// Largest share of its tolerance that an element's error takes: at most 1 where all agree. Infinite where an error has no tolerance, or
+    /// an infinity stands against another number; NaN as the absolute error.
+    pub max_share: f64,
     /// The number of elements that do not agree.
     pub mismatches: usize,
     /// The number of elements that were compared.
@@ -152,6 +160,7 @@ pub fn compare_as(
         max_abs: 0.0,
         max_rel: 0.0,
         max_ulp: 0.0,
+        max_share: 0.0,
         mismatches: 0,
         total: actual.numel(),
         first: Vec::new(),
@@ -191,7 +200,7 @@ pub fn compare_as(
         } else if both_nan {
             equal_nan
         } else if finite {
-            abs <= tolerance.atol + tolerance.rtol * y.abs()
+            abs <= tolerance.of(y)
         } else {
             x == y
         };
@@ -199,6 +208,8 @@ pub fn compare_as(
             out.max_abs = worse(out.max_abs, abs);
             out.max_rel = worse(out.max_rel, rel);
             out.max_ulp = worse(out.max_ulp, ulp);
+            let share = if abs == 0.0 || abs.is_infinite() { abs } else { abs / tolerance.of(y) };
+            out.max_share = worse(out.max_share, share);
         }
         if !agrees {
             out.passed = false;
@@ -221,10 +232,33 @@ pub fn compare_as(
 }
 
 impl Comparison {
+    /// The largest share in words: "2 % of its tolerance", "95 times its tolerance".
+    pub fn share(&self) -> String {
+        match self.max_share {
+            0.0 => "exact".to_owned(),
+            share if share < 0.01 => "less than 1 % of its tolerance".to_owned(),
+            // Rounded down, so that 100 % is reached by no element that agrees only just.
+            share if share <= 1.0 => format!("{:.0} % of its tolerance", (100.0 * share).floor()),
+            share if share < 10.0 => format!("{share:.1} times its tolerance"),
+            share if share.is_finite() && share < 1e6 => format!("{share:.0} times its tolerance"),
+            share if share.is_finite() => format!("{share:.1e} times its tolerance"),
+            share if share.is_nan() => "NaN".to_owned(),
+            _ => "beyond any tolerance".to_owned(),
+        }
+    }
+
     /// The comparison when nothing can be compared.
     pub(crate) fn impossible(self, why: String) -> Self {
         let none = f64::NAN;
-        Comparison { passed: false, incomparable: Some(why), max_abs: none, max_rel: none, max_ulp: none, ..self }
+        Comparison {
+            passed: false,
+            incomparable: Some(why),
+            max_abs: none,
+            max_rel: none,
+            max_ulp: none,
+            max_share: none,
+            ..self
+        }
     }
 }
 
@@ -287,6 +321,27 @@ mod tests {
 
     fn tensor(values: &[f32]) -> Tensor {
         Tensor::from_slice(&[values.len()], values).expect("a vector")
+    }
+
+    #[test]
+    fn the_worst_element_is_told_by_its_tolerance() {
+        // The tolerance of 4 is 0.5 + 0.125 * 4 = 1, and that of 100 is 13; all are exact.
+        let tolerance = Some(Tolerance { rtol: 0.125, atol: 0.5 });
+        let share = |actual: &[f32], expected: &[f32]| {
+            let c = compare(&tensor(actual), &tensor(expected), tolerance, false);
+            (c.max_share, c.share(), c.passed)
+        };
+        assert_eq!(share(&[4.25, 103.25], &[4.0, 100.0]), (0.25, "25 % of its tolerance".to_owned(), true));
+        assert_eq!(share(&[5.0], &[4.0]), (1.0, "100 % of its tolerance".to_owned(), true));
+        assert_eq!(share(&[6.5, 4.0], &[4.0, 4.0]), (2.5, "2.5 times its tolerance".to_owned(), false));
+        assert_eq!(share(&[4.0 + 1.0 / 256.0], &[4.0]).1, "less than 1 % of its tolerance");
+        assert_eq!(share(&[4.0], &[4.0]).1, "exact");
+        assert_eq!(share(&[f32::INFINITY], &[4.0]).1, "beyond any tolerance");
+        assert_eq!(share(&[f32::NAN], &[4.0]).1, "NaN");
+        // Without a tolerance any error is beyond it, and none is exact.
+        let exact = Some(Tolerance { rtol: 0.0, atol: 0.0 });
+        assert_eq!(compare(&tensor(&[1.0]), &tensor(&[2.0]), exact, false).share(), "beyond any tolerance");
+        assert_eq!(compare(&tensor(&[2.0]), &tensor(&[2.0]), exact, false).share(), "exact");
     }
 
     #[test]

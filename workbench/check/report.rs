@@ -50,6 +50,11 @@ impl CheckReport {
         self.outputs.iter().map(|o| o.comparison.max_rel).fold(0.0, worse)
     }
 
+    /// Largest share of its tolerance of any output; infinite and NaN as [`Comparison::max_share`].
+    pub fn max_share(&self) -> f64 {
+        self.outputs.iter().map(|o| o.comparison.max_share).fold(0.0, worse)
+    }
+
     /// Largest ULP distance of any output; infinite and NaN as [`Comparison::max_ulp`].
     pub fn max_ulp(&self) -> f64 {
         self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, worse)
@@ -90,8 +95,16 @@ impl fmt::Display for CheckReport {
             }
             writeln!(
                 f,
-                "  {}: {} of {} elements differ; max abs {:.3e}, max rel {:.3e}, max ULP {} (rtol {:.2e}, atol {:.2e})",
-                output.name, c.mismatches, c.total, c.max_abs, c.max_rel, c.max_ulp, c.tolerance.rtol, c.tolerance.atol
+                "  {}: {} of {} elements differ; worst element: {} (rtol {:.2e}, atol {:.2e}); max abs {:.3e}, max rel {:.3e}, max ULP {}",
+                output.name,
+                c.mismatches,
+                c.total,
+                c.share(),
+                c.tolerance.rtol,
+                c.tolerance.atol,
+                c.max_abs,
+                c.max_rel,
+                c.max_ulp
             )?;
             for m in &c.first {
                 writeln!(

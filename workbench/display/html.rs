@@ -94,8 +94,8 @@ max-width:780px;margin:.3em 0 .6em}\
 flex-wrap:wrap}\
 .wb-card .wb-status{font-size:12px;font-weight:600;padding:0 .55em;border-radius:.75em;border:1px solid currentColor;\
 line-height:1.5}\
-.wb-card .wb-pass{color:var(--wb-green)}\
-.wb-card .wb-fail{color:var(--wb-vermillion)}\
+.wb-card .wb-pass{color:var(--wb-pass)}\
+.wb-card .wb-fail{color:var(--wb-fail)}\
 .wb-card p{margin:0 0 .35em}\
 .wb-card .wb-muted{color:var(--wb-muted);font-size:12px}\
 .wb-card .wb-facts{display:flex;flex-wrap:wrap;gap:.2em 1.8em;margin:.1em 0 .6em}\

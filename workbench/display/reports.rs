@@ -60,6 +60,7 @@ impl Show for CheckReport {
                 continue;
             }
             facts.push((format!("{prefix}mismatches"), format!("{} of {}", c.mismatches, c.total)));
+            facts.push((format!("{prefix}worst element"), c.share()));
             facts.push((format!("{prefix}max abs"), short(c.max_abs)));
             facts.push((format!("{prefix}max rel"), short(c.max_rel)));
             facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));

@@ -364,14 +364,15 @@ fn scale(canvas: &Canvas, grid: &Grid, options: &DifferenceOptions, (left, top):
     label((top + zero) / 2.0, &format!("{plus}{half}"))?;
     label(if signed { zero } else { zero - 4.0 }, "0")?;
     if signed {
-        label((zero + top + room) / 2.0, &format!("−{half}"))?;
-        label(top + room - 4.0, &format!("−{full}"))?;
+        label((zero + top + room) / 2.0, &format!("-{half}"))?;
+        label(top + room - 4.0, &format!("-{full}"))?;
     }
     if grid.odd > 0 {
         canvas.rect(Canvas::fill(Role::Odd, 1.0), (left, top + height - 14.0), (BROAD, 14.0))?;
         label(top + height - 7.0, "inf, nan")?;
     }
-    Ok(())
+    // A bar that is not linear says so.
+    canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (left, top + height + 8.0), "√ scale")
 }
 
 fn profile(title: &str, grid: &Grid, shape: &[usize], options: &DifferenceOptions) -> Svg {
@@ -396,7 +397,7 @@ fn profile(title: &str, grid: &Grid, shape: &[usize], options: &DifferenceOption
             let text = match (grid.largest > 0.0 || level == 0.0, signed && level > 0.0) {
                 (false, _) => continue,
                 (true, true) => format!("+{}", units::number(level)),
-                (true, false) => units::number(level).replace('-', "−"),
+                (true, false) => units::number(level),
             };
             canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Right, VPos::Center), (LEFT - 10.0, y), &text)?;
         }

@@ -1,6 +1,6 @@
 //! Tests that every picture is well-formed, self-contained, and readable on light and dark, whatever a report holds.
 
-use super::theme::{HUES, Role};
+use super::theme::{self, HUES, Role};
 use super::*;
 use crate::bench::report::tests::sample_report;
 use crate::bench::{BenchReport, BenchRow};
@@ -120,24 +120,41 @@ fn pictures_in_one_page_do_not_clash() {
     assert_eq!(sweep(&sample_report(&[1, 2])), a, "the same data give the same picture");
 }
 
-#[test]
-fn tones_of_a_picture_alone_read_on_white_and_on_near_black() {
+/// The contrast of two colours as WCAG 2.1 defines it.
+fn contrast(a: &str, b: &str) -> f64 {
     let linear = |c: u8| {
         let c = f64::from(c) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
     };
-    // Relative luminance and contrast as WCAG 2.1 defines them.
     let luminance = |hex: &str| {
         let channel = |i: usize| linear(u8::from_str_radix(&hex[i..i + 2], 16).expect("hex"));
         0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
     };
-    let contrast = |a: f64, b: f64| (a.max(b) + 0.05) / (a.min(b) + 0.05);
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn verdicts_read_on_the_pages_of_notebooks() {
+    for tone in &theme::VERDICTS {
+        // White and JupyterLab's light grey; JupyterLab's dark page and VS Code's.
+        for (text, page) in
+            [(tone.light, "#ffffff"), (tone.light, "#f5f5f5"), (tone.dark, "#111111"), (tone.dark, "#1f1f1f")]
+        {
+            let got = contrast(text, page);
+            assert!(got >= 4.5, "{text} on {page}: {got:.2}");
+        }
+    }
+}
+
+#[test]
+fn tones_of_a_picture_alone_read_on_white_and_on_near_black() {
     for role in [Role::Ink, Role::Muted].into_iter().chain((0..HUES).map(Role::Series)) {
         let rule = role.rule(true);
         let hex = rule.split("fill:").nth(1).and_then(|s| s.split(';').next()).expect("a colour");
         let least = if matches!(role, Role::Series(_)) { 3.0 } else { 4.0 };
         for page in ["#ffffff", "#111111"] {
-            let got = contrast(luminance(hex), luminance(page));
+            let got = contrast(hex, page);
             assert!(got >= least, "{role:?} {hex} on {page}: {got:.2}");
         }
     }

@@ -35,11 +35,11 @@ pub enum Role {
 }
 
 /// CSS variable, alone, on a light page, on a dark page.
-struct Tone {
+pub(super) struct Tone {
     variable: &'static str,
     alone: &'static str,
-    light: &'static str,
-    dark: &'static str,
+    pub(super) light: &'static str,
+    pub(super) dark: &'static str,
 }
 
 const INK: Tone = Tone { variable: "ink", alone: "#7b7b7b", light: "currentColor", dark: "currentColor" };
@@ -58,6 +58,12 @@ const SERIES: [Tone; HUES] = [
     Tone { variable: "orange", alone: "#c48600", light: "#c48600", dark: "#e9a820" },
     Tone { variable: "sky", alone: "#3b98cc", light: "#3b98cc", dark: "#7cc8f2" },
     Tone { variable: "grey", alone: "#868686", light: "#767676", dark: "#a3a3a3" },
+];
+
+/// Tones of the words "passed" and "failed": the hues of their marks with a contrast of at least 4.5 on the page.
+pub(super) const VERDICTS: [Tone; 2] = [
+    Tone { variable: "pass", alone: "#007a58", light: "#007a58", dark: "#16b88c" },
+    Tone { variable: "fail", alone: "#b85100", light: "#b85100", dark: "#f0762a" },
 ];
 
 impl Role {
@@ -125,7 +131,7 @@ impl Role {
 /// Sets the variables for everything inside `selector`: by the system's preference, then by the settings of JupyterLab, VS Code and Colab
 /// for their page. Greys follow the page's text colour, so they are right even without such settings.
 pub fn page_css(selector: &str) -> String {
-    let tones = || [&INK, &MUTED].into_iter().chain(&SERIES);
+    let tones = || [&INK, &MUTED].into_iter().chain(&SERIES).chain(&VERDICTS);
     let light: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.light)).collect();
     let dark: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.dark)).collect();
     format!(

@@ -47,6 +47,13 @@ impl CheckReport {
         self.0.max_ulp()
     }
 
+    /// Largest share of its tolerance that an element's error takes: at most 1 where all agree; inf and nan as `max_abs`, and inf where there
+    /// is an error and no tolerance.
+    #[getter]
+    fn max_share(&self) -> f64 {
+        self.0.max_share()
+    }
+
     /// The number of elements that do not agree, of all outputs.
     #[getter]
     fn count(&self) -> usize {

@@ -1,4 +1,5 @@
-//! Writes printf records to `sys.stdout`, so that they appear in the cell, in order with Python's own output.
+//! Writes printf records to `sys.stdout`, so that they appear in the cell, in order with Python's own output. How much of it a cell shows is
+//! decided in `workbench/_printed.py`.
 
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -10,12 +11,7 @@ pub fn write(py: Python<'_>, records: &[PrintfRecord], dropped: u64) -> PyResult
     if records.is_empty() && dropped == 0 {
         return Ok(());
     }
-    let text = output_text(records, dropped);
-    let stdout = py.import("sys")?.getattr("stdout")?;
-    // `sys.stdout` is None in a process without a console.
-    if !stdout.is_none() {
-        stdout.call_method1("write", (text,))?;
-    }
+    py.import("workbench._printed")?.call_method1("write", (output_text(records, dropped),))?;
     Ok(())
 }
 

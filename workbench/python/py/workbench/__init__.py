@@ -33,6 +33,7 @@ from ._workbench import (
     set_tier,
     synchronize,
 )
+from ._printed import printed
 from .benchmark import bench, do_bench
 from .differentiable import LibraryOp
 from .elementwise import elementwise
@@ -92,6 +93,7 @@ __all__ = [
     "load_library",
     "op",
     "ops",
+    "printed",
     "set_tier",
     "synchronize",
 ]

@@ -138,7 +138,7 @@ True
 
 _CHECK = """What a check found; true when everything agrees. Shows itself in a notebook with a map of the differences.
 
-`.passed`, the largest errors `.max_abs .max_rel .max_ulp`, the number of mismatches `.count`, the first of them
+`.passed`, the largest errors `.max_abs .max_rel .max_ulp` and `.max_share` of the tolerance, the number of mismatches `.count`, the first of them
 `.mismatches` (index, values, and the block and thread that wrote them); `.raise_if_failed()` raises an AssertionError.
 
 >>> import numpy as np, workbench as wb
