@@ -176,17 +176,19 @@ def test_a_stop_keeps_the_sizes_that_were_measured():
     assert len(quick(seconds_per_size=0.01).rows) == 4
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a signal of Unix in the place of the stop button")
 def test_a_stop_in_a_long_benchmark_keeps_its_samples():
-    k = wb.compile("__global__ void k(float* y) { for (int i = 0; i < 1000000; i++) y[threadIdx.x] += 1.0f; }")
-    x = np.zeros(32, np.float32)
-    # Enough samples of the only size are there after a second.
-    earlier = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    calls = []
+
+    def slow(x):
+        time.sleep(0.001)
+        calls.append(x)
+        if len(calls) == 60:
+            # The stop button: by then there are a warm-up of ten milliseconds and many samples of one call.
+            signal.raise_signal(signal.SIGINT)
+
     try:
-        report = wb.bench({"k": k.k[1, 32]}, sizes=[1], make_args=lambda n: x, seconds_per_size=60, max_seconds=60)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, earlier)
+        report = wb.bench({"slow": slow}, sizes=[1], make_args=lambda n: n, seconds_per_size=60, max_seconds=60)
+    except KeyboardInterrupt:
+        pytest.fail("the samples are lost")
     (row,) = report.rows
-    assert row["samples"] >= 5 and "0 of 1 sizes not measured, and the last one with fewer samples" in str(report)
+    assert 5 <= row["samples"] < 60 and "0 of 1 sizes not measured, and the last one with fewer samples" in str(report)

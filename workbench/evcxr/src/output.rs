@@ -31,7 +31,7 @@ impl Output {
         let (flush, flushed) = unbounded::<Sender<Option<String>>>();
         std::thread::spawn(move || {
             let EvalContextOutputs { stdout, stderr } = outputs;
-            let mut errors = Errors { process, panic: None };
+            let mut errors = Errors { process, panic: None, empty: 0 };
             loop {
                 select! {
                     recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
@@ -68,6 +68,8 @@ struct Errors {
     process: Arc<Mutex<Child>>,
     /// The message of a panic of the cell's own thread, once its first line has come.
     panic: Option<String>,
+    /// Empty lines that were not passed on yet: one comes before a panic's first line.
+    empty: usize,
 }
 
 impl Errors {
@@ -77,10 +79,14 @@ impl Errors {
                 panic.push_str(&line);
                 panic.push('\n');
             }
+        } else if line.is_empty() {
+            self.empty += 1;
         } else if self.begins_panic(&line) {
+            self.empty = 0;
             self.panic = Some(String::new());
         } else {
-            answer(&Answer::Stream { name: "stderr", text: line + "\n" });
+            let text = "\n".repeat(std::mem::take(&mut self.empty)) + &line + "\n";
+            answer(&Answer::Stream { name: "stderr", text });
         }
     }
 
