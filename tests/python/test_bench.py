@@ -167,7 +167,7 @@ def test_a_stop_keeps_the_sizes_that_were_measured():
     report = stopped_at(4096)
     assert {(row["name"], row["size"]) for row in report.rows} == {(n, s) for n in ("numpy", "twice") for s in SIZES}
     assert "stopped by you: 1 of 3 sizes not measured" in str(report) and "stopped by you" in report._repr_mimebundle_()["text/html"]
-    # Where there is nothing to keep, and where it is a mistake, the exception goes on.
+    # The exception goes on where there is nothing to keep, and where it is a mistake.
     with pytest.raises(KeyboardInterrupt, match="now"):
         stopped_at(256)
     with pytest.raises(ValueError, match="now"):

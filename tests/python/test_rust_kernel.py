@@ -154,7 +154,7 @@ def test_a_cell_asks_for_a_line(place):
         asks = "answer('input', prompt='name? ', password=False); data = {'text/plain': given.get()}"
         _, shown = run(client, asks, allow_stdin=True, stdin_hook=lambda _: client.input("Ada"))
         assert shown[-1][1]["data"] == {"text/plain": "Ada"}
-        # Nobody answers where input is not allowed.
+        # Input that is not allowed is an empty line.
         _, shown = run(client, asks, allow_stdin=False)
         assert shown[-1][1]["data"] == {"text/plain": ""}
 
@@ -164,7 +164,7 @@ def test_a_session_that_ends_is_told_and_replaced(place):
         reply, shown = run(client, "os._exit(1)")
         assert reply["status"] == "error" and "variables" in shown[-1][1]["evalue"]
         assert run(client, "pass")[0]["status"] == "ok"
-    # Nothing is left behind by the kernel and its sessions.
+    # Folders of sessions go with the kernel.
     until = time.monotonic() + 30
     while any((place / "rust/sessions").iterdir()) and time.monotonic() < until:
         time.sleep(0.05)

@@ -125,7 +125,7 @@ def test_what_is_damaged_is_made_again_once(tmp_path):
     filling = start_filling(tmp_path)
     _, told = filling.communicate(timeout=60)
     assert filling.returncode == 0 and "compiled again" in told
-    # What is not of the files is no better the second time.
+    # A mistake that is not of the files is no better the second time.
     filling = start_filling(tmp_path, "(folder / 'target').mkdir(exist_ok=True); (folder / 'target/damaged').touch()")
     _, told = filling.communicate(timeout=60)
     assert filling.returncode == 1 and told.count("damaged") == 2

@@ -76,7 +76,7 @@ mod signals {
             // A wait that the signal interrupts goes on.
             action.sa_flags = libc::SA_RESTART;
             let mut old: libc::sigaction = std::mem::zeroed();
-            // What is there is read first: a signal may come as soon as the handler is set.
+            // The earlier handler is read first: a signal may come as soon as the handler is set.
             if libc::sigaction(signal, std::ptr::null(), &mut old) == 0 {
                 let is_function = old.sa_sigaction != libc::SIG_IGN && old.sa_sigaction != libc::SIG_DFL;
                 earlier.store(if is_function { old.sa_sigaction } else { 0 }, Ordering::Relaxed);

@@ -26,9 +26,8 @@ PROGRAM = os.environ["WORKBENCH_RUST_SESSION"]
 # The characters of output that a cell shows: Jupyter drops all output of a cell that prints too much too fast.
 SHOWN = 1_000_000
 
-# The number of the first request that is not of those that make a session ready.
+# The number of requests that make a session ready; those of cells have higher numbers.
 FIRST = len(requests(ROOT))
-
 
 # The error of a cell that was stopped, where it has none of its own.
 STOPPED = {"name": "Stopped", "message": "", "text": "", "stopped": True}
@@ -45,7 +44,7 @@ class Session:
         self.to, self.back = to, back
         self.writing = threading.Lock()
         self.next = FIRST
-        # The number of the request after which the session is ready; it is not yet.
+        # True once the cells that make the session ready have run.
         self.is_ready = False
 
     @classmethod
@@ -70,7 +69,8 @@ class Session:
             command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True
         )
         session = cls(process.stdin, process.stdout)
-        session.write("".join(requests(ROOT)))
+        with contextlib.suppress(Ended):  # Whoever reads its answers finds out.
+            session.write("".join(requests(ROOT)))
         return session
 
     def write(self, text):

@@ -89,18 +89,19 @@ fn work_through(
                 let result = context.execute_with_callbacks(&code, callbacks);
                 let stopped = running.end();
                 let panic = output.flush();
+                let is_error = matches!(&result, Ok(output) if output.is_empty());
+                match panic {
+                    Some(message) if is_error => {
+                        answer(&render::panic(id, &message, stopped));
+                        continue;
+                    }
+                    // A panic that the cell caught, or the reason why its process ended.
+                    Some(text) => answer(&Answer::Stream { name: "stderr", text }),
+                    None => {}
+                }
                 match result {
-                    Ok(output) if panic.is_none() || !output.is_empty() => {
-                        answer(&Answer::Done { id, data: output.content_by_mime_type, stopped });
-                    }
-                    Ok(_) => answer(&render::panic(id, &panic.unwrap_or_default(), stopped)),
-                    Err(error) => {
-                        // The process that ended may have said why.
-                        if let Some(text) = panic {
-                            answer(&Answer::Stream { name: "stderr", text });
-                        }
-                        answer(&render::error(id, &error, &code, stopped));
-                    }
+                    Ok(output) => answer(&Answer::Done { id, data: output.content_by_mime_type, stopped }),
+                    Err(error) => answer(&render::error(id, &error, &code, stopped)),
                 }
             }
             Request::Complete { id, code, at } => {

@@ -47,6 +47,7 @@ impl Output {
                                 default(QUIET) => break,
                             }
                         }
+                        errors.empty = 0;
                         let _ = done.send(errors.panic.take());
                     }
                 }

@@ -4,6 +4,7 @@ IPython draws every SyntaxError as Python's own, with one line of text; a `Compi
 
 from __future__ import annotations
 
+import os
 import pathlib
 import sys
 from types import TracebackType
@@ -14,7 +15,8 @@ from .errors import CompileError
 #: The exceptions that are drawn here.
 SHOWN = (Exception, KeyboardInterrupt)
 
-_PACKAGE = str(pathlib.Path(__file__).parent) + "/"
+#: What the names of our files begin with.
+_PACKAGE = str(pathlib.Path(__file__).parent) + os.sep
 
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:
