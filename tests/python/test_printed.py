@@ -55,12 +55,12 @@ def lines(count):
 
 def test_a_cell_shows_a_thousand_lines_and_says_how_many_there_are_more(cell):
     assert cell("prints[1, 1000](1000)") == lines(1000)
-    assert cell("prints[98, 1024](100000)") == lines(1000) + "[99,000 more lines; wb.printed() has all of them]\n"
+    assert cell("prints[98, 1024](100000)") == lines(1000) + "[99,000 more lines of this launch are not shown, nor those of later ones; wb.printed() has them]\n"
     assert wb.printed() == lines(100000)
 
 
 def test_launches_of_a_cell_share_its_lines(cell):
-    assert cell("for i in range(3): prints[1, 600](600)") == lines(600) + lines(400) + "[200 more lines; wb.printed() has all of them]\n"
+    assert cell("for i in range(3): prints[1, 600](600)") == lines(600) + lines(400) + "[200 more lines of this launch are not shown, nor those of later ones; wb.printed() has them]\n"
     assert wb.printed() == lines(600) * 3
     # Another cell begins anew.
     assert cell("prints[1, 2](2)") == lines(2) and wb.printed() == lines(2)
@@ -68,12 +68,12 @@ def test_launches_of_a_cell_share_its_lines(cell):
 
 def test_long_lines_count_by_their_characters(cell):
     long = f'wb.compile(r\'__global__ void k() {{ printf("{"x" * 999}\\n"); }}\').k[1, 300]()'
-    assert cell(long) == ("x" * 999 + "\n") * 100 + "[200 more lines; wb.printed() has all of them]\n"
+    assert cell(long) == ("x" * 999 + "\n") * 100 + "[200 more lines of this launch are not shown, nor those of later ones; wb.printed() has them]\n"
 
 
 def test_a_fault_and_a_host_function_print_as_a_launch_does(cell):
     text = 'm = wb.compile(r\'__global__ void k(int* x) { printf("%d\\n", threadIdx.x); } void host() { for (int i = 0; i < 2000; i++) printf("%d\\n", i); }\'); m.host()'
-    assert cell(text).endswith("\n999\n[1,000 more lines; wb.printed() has all of them]\n")
+    assert cell(text).endswith("\n999\n[1,000 more lines of this launch are not shown, nor those of later ones; wb.printed() has them]\n")
 
 
 def test_outside_of_a_page_nothing_is_hidden(capsys):

@@ -23,7 +23,7 @@ class _Cell:
         self.kept = 0
         self.lines = 0
         self.characters = 0
-        self.hidden = 0
+        self.is_cut = False
 
     def add(self, text: str) -> str:
         """Keeps a text, and gives the part of it that the page shows."""
@@ -39,12 +39,12 @@ class _Cell:
             self.characters += len(line)
             shown.append(line)
         if len(shown) < len(lines):
-            # What comes after a line that is hidden is hidden, too.
+            # Lines after a hidden one are hidden, too. How many later launches print is not known yet.
             self.lines = LINES
-            hidden = len(lines) - len(shown)
-            if self.hidden == 0:
-                shown.append(f"[{hidden:,} more lines; wb.printed() has all of them]\n")
-            self.hidden += hidden
+            if not self.is_cut:
+                hidden = len(lines) - len(shown)
+                shown.append(f"[{hidden:,} more lines of this launch are not shown, nor those of later ones; wb.printed() has them]\n")
+            self.is_cut = True
         return "".join(shown)
 
 
@@ -68,7 +68,7 @@ def write(text: str) -> None:
 def printed() -> str:
     """All that kernels printed in the last cell in which any did, as one text; outside of a notebook, what the last launch printed.
 
-    A cell shows the first thousand lines and says how many there are more. 64 Mi characters are kept at most.
+    A cell shows the first thousand lines, and says how many more the launch printed that reached them. 64 Mi characters are kept at most.
 
     >>> import workbench as wb
     >>> wb.compile('__global__ void hello() { printf("hello from %d\\\\n", threadIdx.x); }').hello[1, 2]()
