@@ -14,6 +14,7 @@ pub mod diagnostic;
 pub mod display;
 pub mod front;
 pub mod ir;
+pub mod language_service;
 pub mod library;
 mod once;
 pub mod ops;

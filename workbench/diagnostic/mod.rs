@@ -40,6 +40,8 @@ pub struct Diagnostic {
     pub related: Vec<(Span, String)>,
     /// The remedy.
     pub help: Option<String>,
+    /// A change of the text that is the remedy: a place, and what to write there instead.
+    pub replacement: Option<(Span, String)>,
 }
 
 impl Diagnostic {
@@ -53,6 +55,7 @@ impl Diagnostic {
             label: String::new(),
             related: Vec::new(),
             help: None,
+            replacement: None,
         }
     }
 
@@ -72,6 +75,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(shortened(help.into()));
+        self
+    }
+
+    /// Sets a change of the text that is the remedy.
+    #[must_use]
+    pub fn replacement(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.replacement = Some((span, text.into()));
         self
     }
 

@@ -431,7 +431,13 @@ mod tests {
             loop {
                 let mut sources = SourceMap::new();
                 let file = sources.add("a.cu", text);
-                match crate::front::compile_beside(&cache, &mut sources, file, &Options::default(), (None, None)) {
+                match crate::front::compile_beside(
+                    &cache,
+                    &mut sources,
+                    file,
+                    &Options::default(),
+                    &crate::front::CompileContext::default(),
+                ) {
                     Ok((module, diags)) => {
                         assert!(diags.is_empty(), "{diags:?}");
                         return (module.to_string(), cache.texts.len());

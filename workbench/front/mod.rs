@@ -30,6 +30,7 @@ pub mod builtins;
 mod compile_stack;
 #[cfg(test)]
 mod complexity;
+pub mod cursor;
 pub mod deduced_instances;
 mod host_errors;
 pub mod lexer;
@@ -54,6 +55,7 @@ use crate::ir::kept::Keeper;
 use crate::ir::{FuncKind, LeftOut, Module};
 use crate::library::Part;
 use crate::source::{FileId, SourceMap, Span};
+use cursor::Cursor;
 use library_cache::{Library, LibraryCache};
 use options::Unit;
 pub use options::{FUNCTIONS, Options};
@@ -75,7 +77,8 @@ pub fn compile_with(
     ahead: Option<&dyn Ahead>,
 ) -> (Module, Vec<Diagnostic>) {
     let file = sources.add(name, text);
-    if let Some(compiled) = compile_stack::with(|| compile_here(sources, file, options, keeper, ahead)) {
+    let context = CompileContext { keeper, ahead, cursor: None };
+    if let Some(compiled) = compile_stack::with(|| compile_here(sources, file, options, &context)) {
         return compiled;
     }
     let span = Span { file, start: 0, end: 0 };
@@ -83,16 +86,31 @@ pub fn compile_with(
     (Module::default(), vec![Diagnostic::error(Code::CodeLimit, span, message)])
 }
 
+/// Reads a text that `sources` has, for what it tells of a cursor in it; whatever is wrong with the text elsewhere.
+pub fn look(sources: &mut SourceMap, file: FileId, options: &Options, keeper: Option<Keeper>, cursor: &Cursor) {
+    let context = CompileContext { keeper, ahead: None, cursor: Some(cursor) };
+    let _ = compile_stack::with(|| compile_here(sources, file, options, &context));
+}
+
+/// Things that a compilation may have beside its text and options.
+#[derive(Default)]
+struct CompileContext<'s> {
+    keeper: Option<Keeper>,
+    /// Back end that takes kernels while the rest is being lowered.
+    ahead: Option<&'s dyn Ahead>,
+    /// The cursor of an editor, which alone the text is read for.
+    cursor: Option<&'s Cursor>,
+}
+
 fn compile_here(
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
-    keeper: Option<Keeper>,
-    ahead: Option<&dyn Ahead>,
+    context: &CompileContext<'_>,
 ) -> (Module, Vec<Diagnostic>) {
     let (mark, mut cache) = (sources.mark(), LibraryCache::now());
     loop {
-        match compile_beside(&cache, sources, file, options, (keeper, ahead)) {
+        match compile_beside(&cache, sources, file, options, context) {
             Ok(compiled) => return compiled,
             // Names have other handles beside a cache of more texts.
             Err(parts) => {
@@ -109,13 +127,14 @@ fn compile_beside(
     sources: &mut SourceMap,
     file: FileId,
     options: &Options,
-    (keeper, ahead): (Option<Keeper>, Option<&dyn Ahead>),
+    &CompileContext { keeper, ahead, cursor }: &CompileContext<'_>,
 ) -> Result<(Module, Vec<Diagnostic>), Vec<&'static Part>> {
     let mut diags = Vec::new();
     let mut interner = ast::Interner::beside(&cache.interner);
     let preprocess::Preprocessed { tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut units = if options.units { separate(tokens, &starts, file) } else { vec![(file, tokens)] };
+    let cursor = cursor.map(|cursor| (cursor, cursor.place(&mut units, &mut interner)));
     mention_words(&mut units, options, &mut interner);
     // The parts of the library that the text mentions are read before it, as if the text had included them.
     let parts = crate::library::mentioned(|name| interner.contains(name));
@@ -138,7 +157,7 @@ fn compile_beside(
     let (mut module, mut links) = (Module::default(), link::Links::of(&units));
     let mut left_out = Vec::new();
     for (number, (file, tokens)) in units.iter_mut().enumerate() {
-        let inputs = CompileInputs { library: &library, offers, python, gaudi, ahead };
+        let inputs = CompileInputs { library: &library, offers, python, gaudi, ahead, cursor };
         let (start, before) = (links.begin(number, &module), diags.len());
         let mut pruner = prune::Pruner::of(*file);
         let mut round = 0;
@@ -157,7 +176,7 @@ fn compile_beside(
                 called: &called,
                 lacks_headers,
             };
-            if round > prune::MAX_ROUNDS || !pruner.reduce(tokens, &findings, &interner) {
+            if cursor.is_some() || round > prune::MAX_ROUNDS || !pruner.reduce(tokens, &findings, &interner) {
                 break;
             }
             ahead.inspect(|ahead| ahead.restart());
@@ -282,13 +301,15 @@ struct CompileInputs<'s> {
     gaudi: [bool; 2],
     /// Back end that takes kernels while the rest is being lowered.
     ahead: Option<&'s dyn Ahead>,
+    /// The cursor of an editor, and the name that stands at it.
+    cursor: Option<(&'s Cursor, ast::Symbol)>,
 }
 
 /// Parses and lowers preprocessed tokens.
 fn lowered(
     sources: &mut SourceMap,
     tokens: Vec<lexer::Token>,
-    &CompileInputs { library, offers, python, gaudi, ahead }: &CompileInputs<'_>,
+    &CompileInputs { library, offers, python, gaudi, ahead, cursor }: &CompileInputs<'_>,
     options: &Options,
     (module, links): (&mut Module, &mut link::Links),
     interner: &mut ast::Interner,
@@ -310,7 +331,8 @@ fn lowered(
         ours = Some((file, parser::parse(tokens, interner, diags)));
     }
     let mut wanted = Vec::new();
-    for name in &options.instances {
+    let stand_in = cursor.and_then(|(cursor, _)| cursor.instance_round(&unit.items, interner));
+    for name in options.instances.iter().chain(&stand_in) {
         // The parser learns that the name before the `<` is a template's, so that any argument may follow. What stands round
         // the name is ours, and in texts of its own: messages show the name as it was asked for.
         let template = name.split('<').next().unwrap_or("").trim();
@@ -327,6 +349,6 @@ fn lowered(
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
     let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
-    let inputs = lower::LowerInputs { library, sources, ahead, wanted: &wanted, calls: &options.calls };
+    let inputs = lower::LowerInputs { library, sources, ahead, wanted: &wanted, calls: &options.calls, cursor };
     lower::lower(&inputs, &unit, ours, (module, links), interner, diags);
 }

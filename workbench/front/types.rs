@@ -706,6 +706,13 @@ impl fmt::Display for Ty {
     }
 }
 
+impl Ty {
+    /// The declaration of a name as C++ writes it: `float* x`, `int a[3]`.
+    pub fn declaring(&self, name: &str) -> String {
+        spell(self, format!(" {name}"))
+    }
+}
+
 /// The type as C++ writes it, round a declarator.
 fn spell(ty: &Ty, declarator: String) -> String {
     let mut quals = String::new();

@@ -161,6 +161,17 @@ impl TokenKind {
         WORDS.get(word).copied().unwrap_or(TokenKind::Ident)
     }
 
+    /// The words of the language in their usual spelling, by the alphabet.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let mut words: Vec<&str> = WORDS
+            .values()
+            .filter_map(|kind| if let TokenKind::Keyword(word) = kind { Some(word.spelling()) } else { None })
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        words.into_iter()
+    }
+
     /// The token is an error of lexing, to be reported by whoever consumes it.
     pub fn is_garbage(self) -> bool {
         matches!(

@@ -16,6 +16,7 @@
 
 mod classes;
 mod constants;
+mod cursor;
 mod declarations;
 mod emit;
 mod expressions;
@@ -33,6 +34,7 @@ use super::ast::{
     BaseType, Compound, Expr, Init, Interner, Item, MemberInit, ParamDecl, StructDecl, Symbol, TranslationUnit,
     TypeName,
 };
+use super::cursor::Cursor;
 use super::deduced_instances::KernelCall;
 use super::library_cache::Library;
 use super::link::{Linkage, Links};
@@ -487,6 +489,8 @@ struct Lowerer<'a> {
     serials: u32,
     f: FuncState<'a>,
     depth: u32,
+    /// The cursor of an editor, and the name that stands at it.
+    cursor: Option<(&'a Cursor, Symbol)>,
 }
 
 /// Inputs of the lowering of a unit, besides its own text.
@@ -501,6 +505,8 @@ pub struct LowerInputs<'s> {
     pub wanted: &'s [(String, TranslationUnit)],
     /// Calls whose instances of kernels' templates to make.
     pub calls: &'s [KernelCall],
+    /// The cursor of an editor, and the name that stands at it.
+    pub cursor: Option<(&'s Cursor, Symbol)>,
 }
 
 /// Lowers a unit after what it reaches of the library, then what of ours stands `after` it, in a file of its own, into the `module` that
@@ -520,6 +526,7 @@ pub(in crate::front) fn lower(
     lowerer.adapts = lowerer.may_adapt(&unit.items);
     lowerer.catches = lowerer.interner.contains(crate::library::LAND);
     lowerer.ahead = inputs.ahead;
+    lowerer.set_cursor(inputs.cursor);
     if !lowerer.links.is_single() {
         Lowerer::names_with_bodies(&unit.items, &mut lowerer.bodies);
         lowerer.whole = lowerer.whole_before();
@@ -546,6 +553,7 @@ pub(in crate::front) fn lower(
     lowerer.finish_dispatchers();
     lowerer.ask_other_units();
     lowerer.strip_identities();
+    lowerer.note_declared();
     (*module, *links) = (lowerer.module, lowerer.links);
 }
 
@@ -628,6 +636,7 @@ impl<'a> Lowerer<'a> {
             serials: 0,
             f: FuncState::outside(),
             depth: 0,
+            cursor: None,
         }
     }
 
@@ -668,7 +677,7 @@ impl<'a> Lowerer<'a> {
         // Errors inside a template of the library are reported at the user's line that uses it.
         let outside = chain.iter().position(|c| !self.in_library(c.span)).filter(|_| self.in_library(diag.span));
         if let Some(at) = outside {
-            diag.span = chain[at].span;
+            (diag.span, diag.replacement) = (chain[at].span, None);
             // `new` and its like are calls of what has no name to the user.
             let what = &chain[at].what;
             diag.label = if what.contains("__wb") { String::new() } else { format!("in `{what}`") };

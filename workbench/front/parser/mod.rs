@@ -274,6 +274,7 @@ impl Parser<'_> {
         let fresh = next.flags.has(Flags::LINE_START) || matches!(next.kind, TokenKind::RBrace | TokenKind::Eof);
         let diag = if fresh {
             Diagnostic::error(Code::Syntax, self.after_prev(), format!("`;` is missing after {after}"))
+                .replacement(self.after_prev(), ";")
         } else {
             let found = self.found();
             Diagnostic::error(Code::Syntax, next.span, format!("`;` is expected after {after}, not {found}"))

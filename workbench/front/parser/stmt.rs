@@ -90,7 +90,7 @@ impl Parser<'_> {
         let Some(word) = nearest(name, words.iter()) else { return };
         let message = format!("unknown name `{name}`; the nearest statement is `{word}`");
         let diag = Diagnostic::error(Code::UnknownName, token.span, message).help(format!("write `{word}`"));
-        self.report(diag);
+        self.report(diag.replacement(token.span, word.as_str()));
         // The rest is read as if it stood there.
         self.tokens[at].kind = T::of_word(&word);
     }

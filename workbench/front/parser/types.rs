@@ -357,7 +357,9 @@ impl Parser<'_> {
         let known = ["__global__", "__device__", "__host__", "__shared__", "__constant__", "__forceinline__", "const"];
         let near = known.into_iter().map(|k| (crate::front::preprocess::headers::distance(&name, k), k)).min();
         diag = match near {
-            Some((edits, near)) if edits * 3 <= near.len() => diag.help(format!("write `{near}`")),
+            Some((edits, near)) if edits * 3 <= near.len() => {
+                diag.help(format!("write `{near}`")).replacement(token.span, near)
+            }
             _ => diag.help("if it is meant to be a macro, it is not defined"),
         };
         self.report(diag);

@@ -57,7 +57,7 @@ impl Preprocessor<'_> {
                 let text = word.text(self.interner).to_owned();
                 let mut diag = Diagnostic::error(Code::BadDirective, span, format!("`#{text}` is not a directive"));
                 if let Some(near) = nearest(&text) {
-                    diag = diag.help(format!("write `#{near}`"));
+                    diag = diag.help(format!("write `#{near}`")).replacement(word.span, near);
                 }
                 self.diags.push(diag);
             }

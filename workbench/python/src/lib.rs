@@ -15,6 +15,7 @@ mod host;
 mod interrupt;
 mod kernel;
 mod keywords;
+mod language_service;
 mod library;
 mod module;
 mod ndarray;
@@ -69,6 +70,10 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(library::write_manifest, m)?)?;
     m.add_function(wrap_pyfunction!(keywords::arrange_arguments, m)?)?;
     m.add_function(wrap_pyfunction!(module::compile_source, m)?)?;
+    m.add_function(wrap_pyfunction!(language_service::complete, m)?)?;
+    m.add_function(wrap_pyfunction!(language_service::hover, m)?)?;
+    m.add_function(wrap_pyfunction!(language_service::signature_help, m)?)?;
+    m.add_function(wrap_pyfunction!(language_service::problems, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::interrupt, m)?)?;
     m.add_function(wrap_pyfunction!(devices::add_search_path, m)?)?;
     m.add_function(wrap_pyfunction!(devices::cuda_devices, m)?)?;

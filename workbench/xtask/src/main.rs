@@ -6,6 +6,7 @@ mod bench;
 mod evcxr;
 mod kernels;
 mod lab;
+mod labextension;
 mod pictures;
 mod python;
 mod step;
@@ -24,7 +25,8 @@ cargo xtask <command>
              --rust         the Rust notebook; builds its kernel once
              --port N       the server's port
   test     every test: Rust, file tests, Python, GPU compilation, notebooks executed
-             --only PART    one of: rust, python, notebooks, rust-notebook, torch (may be repeated); torch, which compares host
+             --only PART    one of: rust, python, notebooks, browser, rust-notebook, torch (may be repeated); browser drives JupyterLab
+                            in Chromium, and is skipped where there is none unless it is asked for; torch, which compares host
                             functions with torch itself, downloads 3 GB and is run only when it is asked for
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side

@@ -31,6 +31,9 @@ const TEST_PACKAGES: &[&str] = &[
     "matplotlib",
 ];
 
+/// The package that drives a browser.
+const BROWSER_PACKAGES: &[&str] = &["playwright"];
+
 /// The packages that torch's own extensions are built with.
 const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ml_dtypes>=0.3", "ninja", "setuptools"];
 
@@ -101,10 +104,24 @@ impl Environment {
         Ok(env)
     }
 
+    /// Adds the package that drives a browser.
+    pub fn with_playwright(&self) -> Result<(), String> {
+        if step::read(Command::new(self.python()).args(["-c", "import playwright"])).is_ok() {
+            return Ok(());
+        }
+        step::show(
+            "install Python packages (Playwright)",
+            Command::new(self.python())
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                .args(BROWSER_PACKAGES),
+        )
+    }
+
     /// Builds the wheel with these options and installs it.
     fn install(&self, options: &[&str]) -> Result<(), String> {
         let dist = root().join(".lab").join("dist");
         let _ = std::fs::remove_dir_all(&dist);
+        crate::labextension::build(self)?;
         step::show(
             "build the workbench wheel (the first time compiles the code generator: some minutes)",
             Command::new(self.bin("maturin"))

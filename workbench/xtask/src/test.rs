@@ -8,13 +8,16 @@ use crate::evcxr::Kernel;
 use crate::python::Environment;
 use crate::{root, step};
 
-const PARTS: &[&str] = &["rust", "python", "notebooks", "rust-notebook", TORCH];
+const PARTS: &[&str] = &["rust", "python", "notebooks", BROWSER, "rust-notebook", TORCH];
 
 /// The features under test: all of them.
 pub const FEATURES: [&str; 2] = ["--features", "workbench/candle"];
 
 /// The options by which pytest shares tests among processes: an idle process takes tests from the one with most left.
 const SIDE_BY_SIDE: [&str; 6] = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"];
+
+/// The part that is skipped where there is no browser.
+const BROWSER: &str = "browser";
 
 /// The part that runs only when asked for: it downloads gigabytes.
 const TORCH: &str = "torch";
@@ -116,6 +119,31 @@ pub fn run(args: &[String]) -> Result<(), String> {
         env = Some(environment);
         Ok(format!("{} executed", notebooks.len()))
     });
+    part(BROWSER, &mut || {
+        let environment = match env.take() {
+            Some(environment) => environment,
+            None => Environment::for_tests()?,
+        };
+        let chromium = chromium();
+        let row = match &chromium {
+            Some(chromium) => {
+                environment.with_playwright()?;
+                step::tests(
+                    "JupyterLab in Chromium",
+                    Command::new(environment.python())
+                        .args(["-m", "pytest", "-q", "tests/browser"])
+                        .env("WORKBENCH_CHROMIUM", chromium)
+                        .current_dir(root()),
+                    step::is_failure_of_pytest,
+                )?;
+                Ok("JupyterLab driven; pictures are in .lab/screenshots".to_owned())
+            }
+            None if only.is_empty() => Ok(format!("skipped: {NO_CHROMIUM}")),
+            None => Err(NO_CHROMIUM.to_owned()),
+        };
+        env = Some(environment);
+        row
+    });
     part("rust-notebook", &mut || {
         let environment = match env.take() {
             Some(environment) => environment,
@@ -202,6 +230,15 @@ pub fn check(args: &[String]) -> Result<(), String> {
         "lints",
         &["clippy", "--workspace", FEATURES[0], FEATURES[1], "--all-targets", "--quiet", "--", "-D", "warnings"],
     )
+}
+
+const NO_CHROMIUM: &str = "there is no Chromium; Debian's package is `chromium`";
+
+/// The browser for tests.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name))).find(|file| file.is_file())
 }
 
 /// The folder of built examples.

@@ -448,7 +448,7 @@ impl<'a> Lowerer<'a> {
             diag = diag.related(place, format!("`{}` is declared here", s.name));
         }
         if let Some(near) = near {
-            diag = diag.help(format!("did you mean `{near}`?"));
+            diag = diag.help(format!("did you mean `{near}`?")).replacement(ident.span, near);
         }
         self.report(diag);
     }

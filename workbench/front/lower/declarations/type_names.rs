@@ -213,7 +213,7 @@ impl<'a> Lowerer<'a> {
                 let mut diag = Diagnostic::error(Code::UnknownName, span, format!("unknown type `{name}`"));
                 if let Some(near) = near {
                     diag.message = format!("{}; the nearest known one is `{near}`", diag.message);
-                    diag = diag.help(format!("write `{near}`"));
+                    diag = diag.help(format!("write `{near}`")).replacement(written.last().span, near);
                 }
                 self.report(diag);
                 Ty::error()
@@ -348,7 +348,8 @@ impl<'a> Lowerer<'a> {
         }
         let Some((_, Some(near))) = self.namespace_without(&written.parts) else { return false };
         let message = format!("unknown type `{}`", written.path(self.interner));
-        self.report(Diagnostic::error(Code::UnknownName, span, message).help(format!("did you mean `{near}`?")));
+        let diag = Diagnostic::error(Code::UnknownName, span, message).help(format!("did you mean `{near}`?"));
+        self.report(diag.replacement(span, near));
         true
     }
 

@@ -368,12 +368,12 @@ impl<'a> Lowerer<'a> {
         }
         let name = self.text(first).to_owned();
         if let Some((path, near)) = self.namespace_without(parts) {
-            let help = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "LANGUAGE.md lists what it has".to_owned(),
-            };
             let message = format!("`{path}` has nothing of this name here");
-            self.report(Diagnostic::error(Code::Unsupported, span, message).help(help));
+            let diag = Diagnostic::error(Code::Unsupported, span, message);
+            self.report(match near {
+                Some(near) => diag.help(format!("did you mean `{near}`?")).replacement(span, near),
+                None => diag.help("LANGUAGE.md lists what it has"),
+            });
             return;
         }
         match builtins::unsupported_namespace(&name) {
@@ -411,7 +411,7 @@ impl<'a> Lowerer<'a> {
             let known = self.near(&name, self.scopes.symbols());
             if let Some(near) = known.or_else(|| nearest(&name, builtins::names())) {
                 diag.message = format!("{}; the nearest known one is `{near}`", diag.message);
-                diag = diag.help(format!("write `{near}`"));
+                diag = diag.help(format!("write `{near}`")).replacement(ident.span, near);
             }
         }
         self.report(diag);

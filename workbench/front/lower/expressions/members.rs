@@ -170,7 +170,12 @@ impl<'a> Lowerer<'a> {
             let mut diag = Diagnostic::error(Code::TypeMismatch, span, message)
                 .related(object.span, format!("this is `{}`", object.ty));
             if object.ty.pointee().is_some_and(Ty::is_struct) && !arrow {
+                let dot = Span { start: object.span.end, end: ident.span.start, ..span };
                 diag = diag.help(format!("write `->{}`", self.text(&ident)));
+                // Blanks or a macro may stand there, too.
+                if self.sources.text(dot) == "." {
+                    diag = diag.replacement(dot, "->");
+                }
             }
             self.report(diag);
             return None;
@@ -200,6 +205,7 @@ impl<'a> Lowerer<'a> {
             self.no_member(&s, &ident);
             return None;
         };
+        self.note_meaning(&ident, &decl);
         if !self.may_name(naming, &ident, matches!(decl, Decl::Functions(_))) {
             return None;
         }

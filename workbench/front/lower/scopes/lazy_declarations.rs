@@ -13,7 +13,7 @@
 use std::mem::{replace, take};
 
 use super::names::{Decl, GLOBAL, ScopeId, ScopeKind, Waits};
-use crate::front::ast::Symbol;
+use crate::front::ast::{Item, Symbol};
 use crate::front::library_cache::{Library, LibraryNamespaceId, declared};
 use crate::front::lower::{FuncState, Lowerer};
 
@@ -63,6 +63,11 @@ impl<'a> LazyDeclarations<'a> {
         self.library.names_in(space)
     }
 
+    /// The declarations of a name in a namespace of the library.
+    pub fn items(&self, space: LibraryNamespaceId, symbol: Symbol) -> impl Iterator<Item = &'a Item> {
+        self.library.declarations(space, symbol).iter().map(|number| self.library.declaration(*number).0)
+    }
+
     /// A declaration of the library's is being lowered.
     pub fn is_declaring(&self) -> bool {
         self.limit != u32::MAX
@@ -72,6 +77,7 @@ impl<'a> LazyDeclarations<'a> {
 impl<'a> Lowerer<'a> {
     /// The meaning of a name here.
     pub(in crate::front::lower) fn lookup(&mut self, symbol: Symbol) -> Option<Decl> {
+        self.look_round(symbol);
         loop {
             match self.scopes.lookup(symbol) {
                 Ok(found) => return found,
@@ -82,6 +88,7 @@ impl<'a> Lowerer<'a> {
 
     /// The meaning of a name in a scope itself and in those visible through it.
     pub(in crate::front::lower) fn lookup_in(&mut self, scope: ScopeId, symbol: Symbol) -> Option<Decl> {
+        self.look_into(scope, symbol);
         loop {
             match self.scopes.member(scope, symbol) {
                 Ok(found) => return found,

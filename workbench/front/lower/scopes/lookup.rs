@@ -130,6 +130,7 @@ impl<'a> Lowerer<'a> {
             Within::Scope(scope) => self.lookup_in(*scope, symbol),
             Within::Type(ty, span) => return self.find_in_type(ty, *span, part),
         };
+        decl.iter().for_each(|decl| self.note_meaning(&part.ident, decl));
         match decl {
             Some(decl) => self.apply(decl, part),
             None => Found::None,
@@ -142,14 +143,18 @@ impl<'a> Lowerer<'a> {
         match &ty.kind {
             Kind::Enum(e) => {
                 let (id, name) = (e.id, e.name.clone());
+                self.look_into_enum(id, ty, symbol);
                 if let Some(c) = self.enum_constant(id, symbol) {
+                    self.note_meaning(&part.ident, &Decl::Constant(ty.clone(), c));
                     return Found::Constant(ty.clone(), c);
                 }
                 let names: Vec<&str> = self.enum_names(id).map(|s| self.interner.name(s)).collect();
                 let near = nearest(self.text(&part.ident), names.into_iter());
                 let message = format!("`{name}` has no constant `{}`", self.text(&part.ident));
                 let mut diag = Diagnostic::error(Code::UnknownName, part.ident.span, message);
-                diag.help = near.map(|n| format!("did you mean `{n}`?"));
+                if let Some(near) = near {
+                    diag = diag.help(format!("did you mean `{near}`?")).replacement(part.ident.span, near);
+                }
                 self.report(diag);
                 Found::Error
             }
@@ -161,7 +166,10 @@ impl<'a> Lowerer<'a> {
                 let scope = self.class(s.id).scope;
                 match self.lookup_in(scope, symbol) {
                     Some(decl) if !self.may_name(s.id, &part.ident, matches!(decl, Decl::Functions(_))) => Found::Error,
-                    Some(decl) => self.apply(decl, part),
+                    Some(decl) => {
+                        self.note_meaning(&part.ident, &decl);
+                        self.apply(decl, part)
+                    }
                     None => {
                         self.no_member(&s, &part.ident);
                         Found::Error

@@ -164,6 +164,9 @@ pub struct Scopes<'a> {
     is_library: bool,
     /// The user's text has given a meaning to a name of the library's.
     pub shadows: bool,
+    /// The place of a name at an editor's cursor, and what was declared there.
+    pub watched: Option<Span>,
+    pub seen: Option<(ScopeId, Symbol)>,
     /// Declarations of the library at namespace scope.
     pub lazy: LazyDeclarations<'a>,
 }
@@ -173,7 +176,15 @@ impl<'a> Scopes<'a> {
     pub fn new(library: &'a Library<'a>) -> Self {
         let global = Scope { space: Some(LibraryNamespaceId(0)), ..Scope::new(ScopeKind::Namespace, None, None) };
         let lazy = LazyDeclarations::new(library);
-        Scopes { all: vec![global], current: GLOBAL, is_library: false, shadows: false, lazy }
+        Scopes {
+            all: vec![global],
+            current: GLOBAL,
+            is_library: false,
+            shadows: false,
+            watched: None,
+            seen: None,
+            lazy,
+        }
     }
 
     fn get(&self, scope: ScopeId) -> &Scope<'a> {
@@ -369,6 +380,7 @@ impl<'a> Scopes<'a> {
 
     /// [`Self::declare`] in another scope.
     pub fn declare_in(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) -> Result<(), Span> {
+        self.watch(scope, symbol, span);
         let own = self.get(scope).kind == ScopeKind::Namespace && !span.file.is_common();
         match self.get_mut(scope).names.entry(symbol) {
             hash_map::Entry::Occupied(old) => Err(old.get().span),
@@ -381,6 +393,7 @@ impl<'a> Scopes<'a> {
 
     /// Declares a name or gives it another meaning.
     pub fn redeclare(&mut self, scope: ScopeId, symbol: Symbol, decl: Decl, span: Span) {
+        self.watch(scope, symbol, span);
         let own = self.get(scope).kind == ScopeKind::Namespace && !span.file.is_common();
         match self.get_mut(scope).names.entry(symbol) {
             hash_map::Entry::Vacant(place) => _ = place.insert(ScopeEntry { decl, span, library: own.then_some(None) }),
@@ -397,6 +410,12 @@ impl<'a> Scopes<'a> {
                 *old = ScopeEntry { decl, span, library };
                 self.shadows |= shadows;
             }
+        }
+    }
+
+    fn watch(&mut self, scope: ScopeId, symbol: Symbol, span: Span) {
+        if self.watched == Some(span) {
+            self.seen = Some((scope, symbol));
         }
     }
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from . import _docs, tracebacks as _tracebacks
+from . import _docs, notebook_editor as _notebook_editor, tracebacks as _tracebacks
 from ._compile import compile, devices
 from ._workbench import (
     BenchReport,
@@ -53,6 +53,7 @@ from .operators import Op, Spec, check, empty_like, op, ops
 
 _docs.install()
 _tracebacks.install_here()
+_notebook_editor.install_here()
 
 __all__ = [
     "ArgumentError",

@@ -62,7 +62,7 @@ def compile(
     """
     if not isinstance(source, str):
         raise make_argument_error(f"source is a str, got {type(source).__name__}")
-    pairs = [(str(key), _macro(value)) for key, value in (defines or {}).items()]
+    pairs = [(str(key), macro(value)) for key, value in (defines or {}).items()]
     parsed = parse_options(options, device)
     found = dict(headers or {})
     collect_headers(source, parsed.include_dirs, found)
@@ -114,7 +114,8 @@ def _places(folder: str, beside: str, name: str, dirs: Sequence[Path], is_quoted
     yield from [*near, *far] if is_quoted else far
 
 
-def _macro(value: object) -> str:
+def macro(value: object) -> str:
+    """The replacement of a macro as the compiler takes it."""
     if value is None or value is True:
         return "1"
     if value is False:

@@ -15,7 +15,7 @@ from typing import Any, Callable, NoReturn, TypeVar, cast
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
-from . import tracebacks
+from . import notebook_editor, tracebacks
 from ._compile import compile as compile_source
 from ._workbench import synchronize
 from .errors import ArgumentError, CompileError
@@ -339,6 +339,7 @@ def load_ipython_extension(shell: Any) -> None:
     if _help_without_a_body not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_without_a_body)
     tracebacks.install(shell)
+    notebook_editor.install(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -350,3 +351,4 @@ def unload_ipython_extension(shell: Any) -> None:
     if _help_without_a_body in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_without_a_body)
     tracebacks.uninstall(shell)
+    notebook_editor.uninstall(shell)

@@ -22,7 +22,7 @@ const CRATE: Floors = Floors {
         &["ir", "library"],
         &["front", "valid", "pass"],
         &["back"],
-        &["runtime"],
+        &["language_service", "runtime"],
         &["ops"],
         &["autograd", "bench"],
         &["check"],

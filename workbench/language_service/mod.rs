@@ -1,0 +1,159 @@
+//! What an editor asks about a text while it is being written: what may stand at the cursor ([`complete`]), what a name means ([`hover`]), what
+//! a function takes ([`signature_help`]), and what is wrong ([`problems`]). The names are those of the Language Server Protocol.
+//!
+//! The front end itself answers, by reading the text once with a cursor in it ([`crate::front::cursor`]); what needs no declaration comes from
+//! its tables ([`catalogue`]). A text that is being written seldom parses: where the cursor's place is not reached, what is open in front of
+//! it is closed behind it, and where that does not help either, the words of the text are offered. Nothing here fails, whatever the text is.
+//!
+//! Places are byte offsets into the text.
+
+mod answers;
+mod catalogue;
+mod comments;
+mod place;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use crate::back;
+use crate::diagnostic::Diagnostic;
+pub use crate::front::cursor::NameKind;
+use crate::front::cursor::{Cursor, KnownName, Question};
+use crate::front::{self, Options};
+use crate::source::{SourceMap, Span};
+use crate::valid;
+pub use answers::{Completion, Completions, Hover, Problem, Signature, SignatureHelp};
+use answers::{TEXT, declared, range};
+use place::{Call, Place, Within};
+
+/// Names that may stand at `offset` in a text.
+pub fn complete(text: &str, offset: usize, options: &Options) -> Completions {
+    let place = Place::of(text, offset);
+    let prefix = &text[place.word.start..place.offset];
+    let replaced = place.word.start..place.offset;
+    let begins = |name: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let mut items = match &place.within {
+        Within::Nothing => Vec::new(),
+        Within::Directive => catalogue::directives(),
+        Within::Include => catalogue::headers(options),
+        Within::Index => catalogue::components(),
+        Within::Code | Within::Member | Within::Std => {
+            let question = || Question::Names(prefix.to_owned());
+            let found = look(text, options, question, place.offset - prefix.len()..place.offset);
+            let is_known = found.is_some();
+            let mut items: Vec<Completion> =
+                found.unwrap_or_default().into_iter().map(|name| completion(text, name)).collect();
+            if place.within == Within::Code {
+                items.extend(place.macros.iter().map(|name| completion(text, name.clone())));
+                // An empty word could be anything.
+                items.extend(if prefix.is_empty() { catalogue::variables() } else { catalogue::all() });
+                items.extend(catalogue::keywords());
+            }
+            if place.within == Within::Std {
+                items.extend(catalogue::of_std());
+            }
+            if !is_known {
+                items.extend(place.words.iter().map(|word| Completion::word(word, NameKind::Text)));
+            }
+            items
+        }
+    };
+    let mut seen = std::collections::HashSet::new();
+    items.retain(|item| begins(&item.name) && seen.insert(item.name.clone()));
+    Completions { replaced, items }
+}
+
+/// The meaning of the name at `offset` in a text; `None` where no name stands, or nothing is known of it.
+pub fn hover(text: &str, offset: usize, options: &Options) -> Option<Hover> {
+    let place = Place::of(text, offset);
+    let name = text.get(place.word.clone()).filter(|name| !name.is_empty())?;
+    let hovers = |known: KnownName| Hover {
+        range: place.word.clone(),
+        kind: known.kind,
+        documentation: comments::documentation(text, &known),
+        declared: declared(&known),
+        declarations: known.declarations,
+    };
+    match place.within {
+        Within::Nothing | Within::Include | Within::Directive => return None,
+        Within::Index => return catalogue::component(name).map(|item| item.hover(place.word)),
+        Within::Code | Within::Member | Within::Std => {}
+    }
+    let is_free = matches!(place.within, Within::Code | Within::Std);
+    if let Some(known) = place.macros.iter().find(|known| place.within == Within::Code && known.name == name) {
+        return Some(hovers(known.clone()));
+    }
+    let found = look(text, options, || Question::Meaning, place.word.clone());
+    if let Some(known) = found.into_iter().flatten().next() {
+        return Some(hovers(known));
+    }
+    if is_free { catalogue::of(name).map(|item| item.hover(place.word)) } else { None }
+}
+
+/// The function that is called round `offset` in a text, and the argument that it is in.
+pub fn signature_help(text: &str, offset: usize, options: &Options) -> Option<SignatureHelp> {
+    let Call { callee, argument, arguments } = place::call(text, offset)?;
+    let Some(callee) = callee else { return Some(catalogue::launch(argument)) };
+    let found = hover(text, callee, options)?;
+    let signatures: Vec<Signature> = found.declarations.into_iter().filter_map(Signature::of).collect();
+    if signatures.is_empty() {
+        return None;
+    }
+    let active_signature = signatures.iter().position(|s| s.parameters.len() >= arguments).unwrap_or(0);
+    let documentation = found.documentation;
+    Some(SignatureHelp { signatures, documentation, active_signature, active_parameter: argument })
+}
+
+/// Everything that is wrong with a text, in the order of its places.
+pub fn problems(text: &str, options: &Options) -> Vec<Problem> {
+    let mut sources = SourceMap::new();
+    let (module, mut diags) =
+        front::compile_with(&mut sources, "<kernel>", text, options, Some(back::cpu::known), None);
+    if !diags.iter().any(Diagnostic::is_error) {
+        diags.extend(valid::validate(&module));
+    }
+    let mut found: Vec<Problem> = diags.into_iter().filter_map(|diag| problem(text, diag)).collect();
+    found.sort_by_key(|problem| problem.range.start);
+    found
+}
+
+fn problem(text: &str, diag: Diagnostic) -> Option<Problem> {
+    let range = range(diag.span)?;
+    // A token of a macro has the place of the macro's use, which says something else.
+    let is_meant = |at: &Range<usize>| match text.get(at.clone()) {
+        Some("" | ".") => true,
+        Some(old) => diag.message.contains(&format!("{old}`")),
+        None => false,
+    };
+    let replacement = diag.replacement.as_ref().and_then(|(span, new)| {
+        let at = self::range(*span)?;
+        is_meant(&at).then(|| (at, new.clone()))
+    });
+    Some(Problem {
+        range,
+        severity: diag.severity,
+        code: diag.code.id(),
+        message: diag.message,
+        help: diag.help.unwrap_or_default(),
+        replacement,
+    })
+}
+
+/// Reads the text with a cursor at a place: as it is, then with what is open closed.
+fn look(text: &str, options: &Options, question: impl Fn() -> Question, at: Range<usize>) -> Option<Vec<KnownName>> {
+    let span = Span::new(TEXT, u32::try_from(at.start).ok()?, u32::try_from(at.end).ok()?);
+    [false, true].into_iter().find_map(|closes| {
+        let cursor = Cursor::new(question(), span, closes);
+        let mut sources = SourceMap::new();
+        let file = sources.add("<kernel>", text);
+        front::look(&mut sources, file, options, Some(back::cpu::known), &cursor);
+        cursor.into_found()
+    })
+}
+
+fn completion(text: &str, known: KnownName) -> Completion {
+    let documentation = comments::documentation(text, &known);
+    let declaration = known.declarations.into_iter().next().unwrap_or_default();
+    Completion { name: known.name, kind: known.kind, declaration, documentation }
+}
