@@ -223,7 +223,10 @@ fn long_functions_only_shrink() {
 fn entries(folder: &Path, out: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let built = matches!(name.as_str(), "target" | ".git" | ".venv" | ".lab" | "__pycache__" | "node_modules" | "workbench.data");
+        let built = matches!(
+            name.as_str(),
+            "target" | ".git" | ".venv" | ".lab" | "__pycache__" | "node_modules" | "workbench.data"
+        );
         let Ok(inner) = path.strip_prefix(root()) else { continue };
         if path.is_dir() {
             if !built {

@@ -57,9 +57,43 @@ def test_a_stopped_benchmark_keeps_what_it_measured(lab):
     lab.run(0)
     lab.run(1, wait=False)
     expect(lab.prompt(1)).to_have_text("[*]:")
-    lab.page.wait_for_timeout(4000)
+    # The line that tells how far it is.
+    expect(lab.output(1).locator(".wb-progress")).to_contain_text("2/5 sizes")
+    expect(lab.output(1).locator(".wb-progress")).to_contain_text("twice")
+    expect(lab.output(1).locator("svg").first).to_be_visible()
+    lab.picture("progress-light")
     interrupt(lab)
     lab.ended(1)
     expect(lab.output(1)).to_contain_text("stopped")
+    expect(lab.output(1).locator(".wb-progress")).to_have_count(0)
     expect(lab.output(1).locator("svg").first).to_be_visible()
     lab.picture("stopped-benchmark-light")
+
+
+def test_the_history_of_an_operator_is_a_card(themed):
+    make = (
+        "%load_ext workbench\nimport numpy as np, workbench as wb\n"
+        "SOURCE = \"\"\"__global__ void scale(const float* x, float* y, int n) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2 * x[i];\n}\"\"\"\n"
+        "x = np.arange(100_000, dtype=np.float32)\n"
+        "def version(text, block):\n"
+        "    op = wb.op('lab::scale(Tensor x) -> Tensor', text, shape='x[n] -> y[n]', reference=lambda x: 2 * x, block=block)\n"
+        "    op.check(x); op.bench(x, seconds_per_size=0.05)\n"
+        "    return op\n"
+        "for text in (SOURCE, SOURCE.replace('2 * x', '2.5f * x'), SOURCE.replace('2 * x[i]', 'x[i] + x[i]')):\n"
+        "    op = version(text, 128)\n"
+        "op = version(SOURCE, 64)"
+    )
+    themed.open(make, "op.history", "op.history.compare(2, 4, x, seconds_per_size=0.05)")
+    for index in range(3):
+        themed.run(index)
+    card = themed.output(1)
+    expect(card).to_contain_text("scale: 4 versions")
+    expect(card).to_contain_text("elements differ")
+    expect(card.locator("svg").first).to_be_visible()
+    assert card.locator("mark").count() > 0
+    card.scroll_into_view_if_needed()
+    themed.picture(f"history-{themed.theme}")
+    expect(themed.output(2)).to_contain_text("version 4 beside version 2")
+    themed.output(2).scroll_into_view_if_needed()
+    themed.picture(f"comparison-{themed.theme}")

@@ -19,6 +19,6 @@ pub mod units;
 pub use machine::Machine;
 pub use quick::{ReturnMode, do_bench, do_bench_while, summarize};
 pub use report::{BenchReport, BenchRow, Policy};
-pub use sampling::{Asking, BenchConfig, CachePolicy, Contestant, LEAST, sweep, sweep_while};
+pub use sampling::{Asking, BenchConfig, CachePolicy, Contestant, LEAST, Progress, sweep, sweep_while};
 pub use stats::{MedianInterval, Outcome, Verdict, median_interval, verdict};
 pub use timer::Timer;

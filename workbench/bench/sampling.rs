@@ -94,7 +94,7 @@ pub fn sweep<'a>(
         Error::Fault(fault) => fault.kind == FaultKind::Interrupted,
         _ => notebook::is_stopped(),
     };
-    sweep_while(names, sizes, make, config, &Asking { ask: &go_on, is_stop: &is_stop })
+    sweep_while(names, sizes, make, config, &Asking { ask: &go_on, is_stop: &is_stop, tell: None })
 }
 
 /// An error if the cell of a Rust notebook is to stop.
@@ -108,6 +108,48 @@ pub struct Asking<'a> {
     pub ask: &'a dyn Fn() -> Result<()>,
     /// True for an error, of `ask` or of a contestant, that comes of the user's wish.
     pub is_stop: &'a dyn Fn(&Error) -> bool,
+    /// Told between samples how far the measurement is, after [`FIRST_TOLD`] and then every [`TOLD_EVERY`].
+    pub tell: Option<&'a dyn Fn(&Progress<'_>)>,
+}
+
+/// The time after which a measurement tells how far it is.
+pub const FIRST_TOLD: Duration = Duration::from_secs(1);
+
+/// The time between two tellings.
+pub const TOLD_EVERY: Duration = Duration::from_millis(400);
+
+/// How far a measurement is.
+#[derive(Debug)]
+pub struct Progress<'p> {
+    /// The number of sizes that have been measured.
+    pub done: usize,
+    /// The number of sizes.
+    pub sizes: usize,
+    /// The size that is being measured.
+    pub size: u64,
+    /// The time since the beginning.
+    pub elapsed: Duration,
+    /// The medians of the size that is being measured so far, in seconds per call, by contestant.
+    pub medians: Vec<(&'p str, f64)>,
+    /// The report on the sizes that have been measured.
+    pub report: BenchReport,
+}
+
+/// The next telling.
+struct Teller<'a> {
+    tell: Option<&'a dyn Fn(&Progress<'_>)>,
+    next: Instant,
+}
+
+impl Teller<'_> {
+    /// Tells what `progress` gives, if it is time.
+    fn tell<'p>(&mut self, progress: impl FnOnce() -> Progress<'p>) {
+        let Some(tell) = self.tell else { return };
+        if Instant::now() >= self.next {
+            tell(&progress());
+            self.next = Instant::now() + TOLD_EVERY;
+        }
+    }
 }
 
 /// Times as [`sweep`] does until the user wants it to stop. What was measured until then is the result, with a note; a size counts
@@ -137,6 +179,24 @@ pub fn sweep_while<'a>(
     runtime::forget_own();
     let begin = Instant::now();
     let patience = Patience { ask: asking.ask, until: begin.checked_add(config.max_total) };
+    let mut teller = Teller { tell: asking.tell, next: begin + FIRST_TOLD };
+    let policy = Policy {
+        confidence: CONFIDENCE,
+        timer_overhead_s: timer.overhead_s,
+        min_sample_s: config.min_sample.as_secs_f64(),
+        warm_up_s: config.warm_up.as_secs_f64(),
+        target_time_per_size_s: config.target_time_per_size.as_secs_f64(),
+        max_rounds: config.rounds,
+    };
+    let report = |rows: Vec<BenchRow>, notes: Vec<String>| BenchReport {
+        title: String::new(),
+        size_name: "n".to_owned(),
+        rows,
+        machine: Machine::this().clone(),
+        cache: config.cache,
+        policy: policy.clone(),
+        notes,
+    };
     let mut rows = Vec::with_capacity(names.len() * sizes.len());
     let mut notes = Vec::new();
 
@@ -160,7 +220,17 @@ pub fn sweep_while<'a>(
                 }
                 entrants.push(Entrant { run, batch, times: Vec::new() });
             }
-            sample(&timer, &mut entrants, &mut flusher, config, begin)
+            let mut told = |entrants: &[Entrant<'_>]| {
+                teller.tell(|| Progress {
+                    done: measured,
+                    sizes: sizes.len(),
+                    size,
+                    elapsed: begin.elapsed(),
+                    medians: names.iter().map(String::as_str).zip(entrants.iter().map(Entrant::median)).collect(),
+                    report: report(rows.clone(), Vec::new()),
+                });
+            };
+            sample(&timer, &mut entrants, &mut flusher, config, begin, &mut told)
         };
         let stop = match measure() {
             Err(error) if (asking.is_stop)(&error) => Some(error),
@@ -183,23 +253,7 @@ pub fn sweep_while<'a>(
         }
     }
 
-    let policy = Policy {
-        confidence: CONFIDENCE,
-        timer_overhead_s: timer.overhead_s,
-        min_sample_s: config.min_sample.as_secs_f64(),
-        warm_up_s: config.warm_up.as_secs_f64(),
-        target_time_per_size_s: config.target_time_per_size.as_secs_f64(),
-        max_rounds: config.rounds,
-    };
-    Ok(BenchReport {
-        title: String::new(),
-        size_name: "n".to_owned(),
-        rows,
-        machine: Machine::this().clone(),
-        cache: config.cache,
-        policy,
-        notes,
-    })
+    Ok(report(rows, notes))
 }
 
 /// The rounds of one size.
@@ -209,6 +263,7 @@ fn sample(
     flusher: &mut Option<Flusher>,
     config: &BenchConfig,
     begin: Instant,
+    told: &mut dyn FnMut(&[Entrant<'_>]),
 ) -> Result<()> {
     let start = Instant::now();
     let count = entrants.len();
@@ -227,8 +282,18 @@ fn sample(
             let time = timer.time(entrant.batch, &mut *entrant.run)?;
             entrant.times.push(time);
         }
+        told(entrants);
     }
     Ok(())
+}
+
+impl Entrant<'_> {
+    /// The median of its times so far, in seconds per call.
+    fn median(&self) -> f64 {
+        let mut times = self.times.clone();
+        times.sort_by(f64::total_cmp);
+        times.get(times.len() / 2).copied().unwrap_or(0.0)
+    }
 }
 
 /// The limit on a wait for compiled code.
@@ -416,7 +481,13 @@ mod tests {
         };
         let is_stop = |error: &Error| error.to_string() == "stop";
         let config = BenchConfig { target_time_per_size: Duration::from_millis(30), ..quick() };
-        sweep_while(&names(&["a"]), &[1, 2, 3], make, &config, &Asking { ask: &|| Ok(()), is_stop: &is_stop })
+        sweep_while(
+            &names(&["a"]),
+            &[1, 2, 3],
+            make,
+            &config,
+            &Asking { ask: &|| Ok(()), is_stop: &is_stop, tell: None },
+        )
     }
 
     #[test]

@@ -145,6 +145,7 @@ impl Op {
         if !report.passed {
             self.name_writers(args, &mut report)?;
         }
+        self.note_check(report.note());
         Ok(report)
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::compare::{Comparison, Mismatch, worse};
+use crate::ops::history::CheckNote;
 
 /// One output compared with its reference.
 #[derive(Debug, Clone, Serialize)]
@@ -58,6 +59,11 @@ impl CheckReport {
     /// Largest ULP distance of any output; infinite and NaN as [`Comparison::max_ulp`].
     pub fn max_ulp(&self) -> f64 {
         self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, worse)
+    }
+
+    /// What the history of an operator keeps of it.
+    pub fn note(&self) -> CheckNote {
+        CheckNote { passed: self.passed, mismatches: self.mismatches(), max_share: self.max_share() }
     }
 
     /// The number of elements that do not agree.

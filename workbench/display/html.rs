@@ -118,7 +118,14 @@ border-top:1px solid var(--wb-rule);white-space:nowrap;vertical-align:baseline;m
 .wb-card .wb-table tr .wb-n+td:not(.wb-n),.wb-card .wb-table tr .wb-n+th:not(.wb-n){padding-left:.9em}\
 .wb-card pre.wb-pre{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12.5px;\
 line-height:1.4;margin:.2em 0 .4em;padding:.1em 0 .1em .9em;border:0;border-left:3px solid var(--wb-vermillion);\
-background:none;color:inherit;white-space:pre;overflow-x:auto}";
+background:none;color:inherit;white-space:pre;overflow-x:auto}\
+.wb-card pre.wb-diff{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12.5px;\
+line-height:1.4;margin:.2em 0 .4em;padding:0;border:0;background:none;color:inherit;white-space:pre}\
+.wb-card .wb-diff .wb-added{background:color-mix(in srgb,var(--wb-green) 16%,transparent)}\
+.wb-card .wb-diff .wb-removed{background:color-mix(in srgb,var(--wb-vermillion) 16%,transparent)}\
+.wb-card .wb-diff mark{color:inherit;border-radius:2px;background:none}\
+.wb-card .wb-diff .wb-added mark{background:color-mix(in srgb,var(--wb-green) 38%,transparent)}\
+.wb-card .wb-diff .wb-removed mark{background:color-mix(in srgb,var(--wb-vermillion) 38%,transparent)}";
     let rules = RULES.replace("FONTS", &format!("var(--jp-content-font-family,{})", theme::FONTS));
     let rule = ".wb-card{--wb-rule:color-mix(in srgb,currentColor 16%,transparent)}";
     format!("{}{rule}{rules}", theme::page_css(".wb-card"))

@@ -5,9 +5,11 @@
 
 pub mod card;
 pub mod evcxr;
+mod history;
 pub mod html;
 pub mod mime;
 mod reports;
+pub mod text_diff;
 
 pub use card::{bench_card, check_card, message_card};
 pub use html::Table;

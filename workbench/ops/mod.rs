@@ -15,6 +15,7 @@ pub mod dispatch;
 pub mod export;
 pub mod gaudi;
 mod gradient;
+pub mod history;
 mod last_call;
 pub mod library;
 pub mod manifest;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
+use super::history::{CheckNote, History, TimeNote};
 use super::last_call::Last;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
@@ -170,6 +171,15 @@ pub struct Definition {
 pub(crate) struct Entry {
     pub name: String,
     current: RwLock<Arc<Definition>>,
+    history: Mutex<History>,
+    /// The operator and the number of the version that this is, where it is one version and not what the name means.
+    version: Option<(Arc<Entry>, u32)>,
+}
+
+impl Entry {
+    fn history(&self) -> std::sync::MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 static REGISTRY: LazyLock<RwLock<HashMap<String, Arc<Entry>>>> = LazyLock::new(RwLock::default);
@@ -196,96 +206,91 @@ impl Op {
     /// [`Error::Compile`] when the text does not compile; [`Error::Argument`] for a malformed schema, signature or
     /// expression (with a caret), or parameters that cannot be bound (with the binding made).
     pub fn define(schema: &str, options: OpOptions) -> Result<Op> {
-        let schema = Schema::parse_operator(schema)?;
-        let name = schema.qualified_name();
-        let integers: Vec<&str> = schema.args.iter().filter(|a| a.kind.is_int()).map(|a| a.name.as_str()).collect();
-        let (signature, shape_fn) = match &options.shape {
-            ShapeRule::LikeFirst => (None, None),
-            ShapeRule::Signature(text) => (Some(Signature::parse(text, &integers)?), None),
-            ShapeRule::Callable(f) => (None, Some(f.clone())),
-        };
-        let signed = match &signature {
-            Some(signature) => match_inputs(&name, &schema, signature)?,
-            None => Vec::new(),
-        };
-        check_interface(&name, &schema)?;
-        let plain = Signature::parse("x[*] -> out[*]", &integers)?;
-        let names = signature.as_ref().unwrap_or(&plain);
-        let extent = extent(&name, names, &options)?;
-        let extent_text = match (&options.threads, &options.grid) {
-            (Some(threads), _) => format!("`threads=\"{threads}\"`"),
-            (None, Some(grid)) => format!("`grid=\"{grid}\"`"),
-            (None, None) => String::new(),
-        };
-        let shared_mem = shared_mem(&name, names, &options)?;
-        let flat = match &extent {
-            Extent::PerElement => true,
-            Extent::Threads(e) | Extent::Blocks(e) => e.len() < 2,
-        };
-        // Integer arguments that shapes or launches use need not be parameters of the kernel.
-        let free = |arg: &str| {
-            shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, shared_mem.as_ref(), d))
-        };
-        let binds = |kernel: Kernel| bind(&schema, signature.as_ref(), kernel, &free);
-        let of_program = |program: Program| -> Result<_> {
-            let (bound, template) = match pick(&name, &schema, &program, options.kernel.as_deref())? {
-                Meant::Kernel(kernel) => (binds(kernel)?, None),
-                Meant::Template(template) => {
-                    let template = Template { program, name: template };
-                    (first_instance(&schema, &template, &binds)?, Some(template))
-                }
-            };
-            Ok((Implementation::Kernel(KernelImpl::new(bound)), template))
-        };
-        let (implementation, template) = match options.source {
-            SourceCode::Host(f) => (Implementation::Host(f), None),
-            SourceCode::Program(program) => of_program(program)?,
-            SourceCode::Text(text, compile) => of_program(Program::compile(&text, &compile)?)?,
-        };
-        let mut most = None;
-        let mut fixed = Vec::new();
-        if let Implementation::Kernel(k) = &implementation {
-            fixed = fixed_outputs(&k.bound);
-            most = k.bound.kernel.function().max_threads.filter(|m| (1..256).contains(m));
-            if signature.is_none() && shape_fn.is_none() {
-                check_like_first(&name, &schema)?;
-            }
-        }
-        let block = options.block.unwrap_or(match (flat, most) {
-            (true, Some(most)) => [most, 1, 1],
-            (true, None) => [256, 1, 1],
-            (false, _) => [16, 16, 1],
-        });
-        let definition = Arc::new(Definition {
-            schema,
-            signature,
-            plain,
-            shape_fn,
-            extent,
-            extent_text,
-            block,
-            shared_mem,
-            implementations: RwLock::new(vec![Arc::new(implementation)]),
-            template,
-            fixed,
-            signed,
-            gradient: RwLock::new(None),
-            last: Last::default(),
-            timeout: options.timeout,
-        });
+        Op::define_as(schema, options, None)
+    }
+
+    /// Defines an operator; `restores` is the version that this one restores.
+    fn define_as(schema: &str, options: OpOptions, restores: Option<u32>) -> Result<Op> {
+        let definition = Arc::new(Definition::new(schema, options.clone())?);
+        let name = definition.schema.qualified_name();
         let mut registry = write(&REGISTRY);
         let entry = match registry.get(&name) {
             Some(entry) => {
-                *write(&entry.current) = definition;
+                *write(&entry.current) = definition.clone();
                 entry.clone()
             }
             None => {
-                let entry = Arc::new(Entry { name: name.clone(), current: RwLock::new(definition) });
+                let history = Mutex::new(History { name: name.clone(), ..History::default() });
+                let current = RwLock::new(definition.clone());
+                let entry = Arc::new(Entry { name: name.clone(), current, history, version: None });
                 registry.insert(name, entry.clone());
                 entry
             }
         };
+        drop(registry);
+        entry.history().add(&definition.schema.to_string(), &options, &definition, restores);
         Ok(Op { entry })
+    }
+
+    /// The versions of the name: each definition that differed from the one before. Of a version that [`Op::version`] gave, those of its
+    /// operator.
+    pub fn history(&self) -> History {
+        self.recorder().0.history().clone()
+    }
+
+    /// A version by its number, as an operator that is not what the name means: calls, checks and benchmarks run it, and are noted in it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where there is no such version; [`Error::Compile`] where its text no longer compiles, because a header is gone.
+    pub fn version(&self, number: u32) -> Result<Op> {
+        let (entry, _) = self.recorder();
+        let version = entry.history().version(number)?.clone();
+        let definition = match version.definition() {
+            Some(definition) => definition,
+            None => Arc::new(Definition::new(&version.schema, version.options().clone())?),
+        };
+        let (name, current) = (entry.name.clone(), RwLock::new(definition));
+        let entry = Entry { name, current, history: Mutex::default(), version: Some((entry.clone(), number)) };
+        Ok(Op { entry: Arc::new(entry) })
+    }
+
+    /// Gives the name the meaning that it had in a version, as a new version.
+    ///
+    /// # Errors
+    /// As [`Op::version`].
+    pub fn restore(&self, number: u32) -> Result<()> {
+        let version = self.recorder().0.history().version(number)?.clone();
+        Op::define_as(&version.schema, version.options().clone(), Some(number)).map(drop)
+    }
+
+    /// Notes the outcome of a check in the version that this is.
+    pub fn note_check(&self, check: CheckNote) {
+        let (entry, number) = self.recorder();
+        entry.history().note_check(number, check);
+    }
+
+    /// Notes times in the version that this is.
+    pub fn note_times(&self, times: Vec<TimeNote>) {
+        let (entry, number) = self.recorder();
+        entry.history().note_times(number, times);
+    }
+
+    /// The number of the version that this is.
+    pub fn version_number(&self) -> u32 {
+        self.recorder().1
+    }
+
+    /// Says that the newest version restores another one.
+    pub fn note_restored(&self, number: u32) {
+        self.recorder().0.history().note_restored(number);
+    }
+
+    /// The entry that has the history, and the number of the version that this is.
+    fn recorder(&self) -> (&Arc<Entry>, u32) {
+        match &self.entry.version {
+            Some((entry, number)) => (entry, *number),
+            None => (&self.entry, self.entry.history().last()),
+        }
     }
 
     /// The operator of a name, if there is one.
@@ -378,6 +383,87 @@ impl Op {
 }
 
 impl Definition {
+    /// What a schema and options mean.
+    fn new(schema: &str, options: OpOptions) -> Result<Definition> {
+        let schema = Schema::parse_operator(schema)?;
+        let name = schema.qualified_name();
+        let integers: Vec<&str> = schema.args.iter().filter(|a| a.kind.is_int()).map(|a| a.name.as_str()).collect();
+        let (signature, shape_fn) = match &options.shape {
+            ShapeRule::LikeFirst => (None, None),
+            ShapeRule::Signature(text) => (Some(Signature::parse(text, &integers)?), None),
+            ShapeRule::Callable(f) => (None, Some(f.clone())),
+        };
+        let signed = match &signature {
+            Some(signature) => match_inputs(&name, &schema, signature)?,
+            None => Vec::new(),
+        };
+        check_interface(&name, &schema)?;
+        let plain = Signature::parse("x[*] -> out[*]", &integers)?;
+        let names = signature.as_ref().unwrap_or(&plain);
+        let extent = extent(&name, names, &options)?;
+        let extent_text = match (&options.threads, &options.grid) {
+            (Some(threads), _) => format!("`threads=\"{threads}\"`"),
+            (None, Some(grid)) => format!("`grid=\"{grid}\"`"),
+            (None, None) => String::new(),
+        };
+        let shared_mem = shared_mem(&name, names, &options)?;
+        let flat = match &extent {
+            Extent::PerElement => true,
+            Extent::Threads(e) | Extent::Blocks(e) => e.len() < 2,
+        };
+        // Integer arguments that shapes or launches use need not be parameters of the kernel.
+        let free = |arg: &str| {
+            shape_fn.is_some() || names.dim(arg).is_some_and(|d| uses(names, &extent, shared_mem.as_ref(), d))
+        };
+        let binds = |kernel: Kernel| bind(&schema, signature.as_ref(), kernel, &free);
+        let of_program = |program: Program| -> Result<_> {
+            let (bound, template) = match pick(&name, &schema, &program, options.kernel.as_deref())? {
+                Meant::Kernel(kernel) => (binds(kernel)?, None),
+                Meant::Template(template) => {
+                    let template = Template { program, name: template };
+                    (first_instance(&schema, &template, &binds)?, Some(template))
+                }
+            };
+            Ok((Implementation::Kernel(KernelImpl::new(bound)), template))
+        };
+        let (implementation, template) = match options.source {
+            SourceCode::Host(f) => (Implementation::Host(f), None),
+            SourceCode::Program(program) => of_program(program)?,
+            SourceCode::Text(text, compile) => of_program(Program::compile(&text, &compile)?)?,
+        };
+        let mut most = None;
+        let mut fixed = Vec::new();
+        if let Implementation::Kernel(k) = &implementation {
+            fixed = fixed_outputs(&k.bound);
+            most = k.bound.kernel.function().max_threads.filter(|m| (1..256).contains(m));
+            if signature.is_none() && shape_fn.is_none() {
+                check_like_first(&name, &schema)?;
+            }
+        }
+        let block = options.block.unwrap_or(match (flat, most) {
+            (true, Some(most)) => [most, 1, 1],
+            (true, None) => [256, 1, 1],
+            (false, _) => [16, 16, 1],
+        });
+        Ok(Definition {
+            schema,
+            signature,
+            plain,
+            shape_fn,
+            extent,
+            extent_text,
+            block,
+            shared_mem,
+            implementations: RwLock::new(vec![Arc::new(implementation)]),
+            template,
+            fixed,
+            signed,
+            gradient: RwLock::new(None),
+            last: Last::default(),
+            timeout: options.timeout,
+        })
+    }
+
     /// Adds a kernel, replacing one for the same types.
     pub(crate) fn add(&self, name: &str, kernel: Kernel) -> Result<Arc<Bound>> {
         let names = self.signature.as_ref().unwrap_or(&self.plain);

@@ -13,6 +13,7 @@ mod compare;
 pub mod difference;
 pub mod histogram;
 mod save;
+pub mod sparkline;
 pub mod sweep;
 pub mod theme;
 

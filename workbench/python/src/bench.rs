@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use workbench::bench::{self, Asking, BenchConfig, CachePolicy, Contestant, ReturnMode};
+use workbench::bench::{self, Asking, BenchConfig, CachePolicy, Contestant, Progress, ReturnMode};
 use workbench::display::Show;
 use workbench::plot;
 use workbench::runtime::{Error, Interrupt};
@@ -134,7 +134,7 @@ impl BenchReport {
 
 /// Times contestants over sizes; `workbench.bench` is the public function.
 #[pyfunction]
-#[pyo3(signature = (contestants, sizes, make_args, title, flush, seconds_per_size, max_seconds))]
+#[pyo3(signature = (contestants, sizes, make_args, title, flush, seconds_per_size, max_seconds, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn sweep(
     py: Python<'_>,
@@ -145,6 +145,7 @@ pub fn sweep(
     flush: bool,
     seconds_per_size: f64,
     max_seconds: f64,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<BenchReport> {
     let duration = |what: &str, seconds: f64| {
         Duration::try_from_secs_f64(seconds)
@@ -177,13 +178,37 @@ pub fn sweep(
     let poll = Poll::new(true);
     let ask = || go_on(py, &poll);
     let is_stop = |error: &Error| poll.has_raised() || errors::is_interrupt(py, error);
-    match bench::sweep_while(&names, &sizes, make, &config, &Asking { ask: &ask, is_stop: &is_stop }) {
+    let tell = |now: &Progress<'_>| {
+        let Some(progress) = &progress else { return };
+        let report = BenchReport(now.report.clone().with_title(title.clone()));
+        let told = (now.done, now.sizes, now.size, now.elapsed.as_secs_f64(), now.medians.clone(), report);
+        // A line that cannot be shown is no reason to lose the measurement. A stop meanwhile is raised at the next call.
+        if let Err(error) = progress.call1(py, told)
+            && error.is_instance_of::<PyKeyboardInterrupt>(py)
+        {
+            let _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+        }
+    };
+    let asking = Asking { ask: &ask, is_stop: &is_stop, tell: progress.is_some().then_some(&tell) };
+    match bench::sweep_while(&names, &sizes, make, &config, &asking) {
         Ok(report) => {
             errors::forget();
             Ok(BenchReport(report.with_title(title)))
         }
         Err(error) => Err(poll.into_raised().unwrap_or_else(|| errors::to_py(py, error))),
     }
+}
+
+/// A time as reports show it: `4.30 µs`.
+#[pyfunction]
+pub fn format_seconds(seconds: f64) -> String {
+    bench::units::seconds(seconds)
+}
+
+/// A count as reports show it: `4 Ki`.
+#[pyfunction]
+pub fn format_count(count: u64) -> String {
+    bench::units::count(count)
 }
 
 /// An error if the user wants the wait for code to stop; lets other threads run.

@@ -18,7 +18,7 @@ use crate::values::{self, carried};
 
 /// The result of a check.
 #[pyclass(module = "workbench", frozen)]
-pub struct CheckReport(check::CheckReport);
+pub struct CheckReport(pub check::CheckReport);
 
 #[pymethods]
 impl CheckReport {

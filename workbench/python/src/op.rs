@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 use workbench::ir::ParamType;
+use workbench::ops::history::TimeNote;
 use workbench::ops::schema::{Argument, Return, Schema};
 use workbench::ops::shape::{Expr, Extents, Operator};
 use workbench::ops::{self, ArgValue, Definition, OpOptions, Plan, RunConfig, ShapeFn, ShapeRule, SourceCode, Spec};
@@ -17,8 +18,10 @@ use workbench::runtime::arrange::arrange;
 use workbench::runtime::{DType, Device, Error, Queue, Report};
 
 use crate::args::{self, Keep};
+use crate::check::CheckReport;
 use crate::errors::{self, argument};
 use crate::gil;
+use crate::history::NativeHistory;
 use crate::interrupt::Poll;
 use crate::kernel::{Kernel, failed, seconds};
 use crate::keywords::Keywords;
@@ -58,7 +61,7 @@ type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 #[pymethods]
 impl NativeOp {
     #[new]
-    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type))]
+    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type, version=None))]
     #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
     fn new(
         py: Python<'_>,
@@ -71,8 +74,12 @@ impl NativeOp {
         grid: Option<String>,
         shared_mem: Option<String>,
         result_type: Option<Py<PyAny>>,
+        version: Option<(PyRef<'_, NativeOp>, u32)>,
     ) -> PyResult<Self> {
-        let op = define(py, schema, module, kernel, shape, threads, block, (grid, shared_mem))?;
+        let op = match version {
+            Some((of, number)) => of.op.version(number).map_err(|e| errors::to_py(py, e))?,
+            None => define(py, schema, module, kernel, shape, threads, block, (grid, shared_mem))?,
+        };
         let made = NativeOp {
             op,
             result_type: Mutex::new(None),
@@ -104,6 +111,33 @@ impl NativeOp {
         self.has_outside.store(false, Ordering::Relaxed);
         self.stale.clear();
         Ok(())
+    }
+
+    /// Its versions.
+    fn _history(&self) -> NativeHistory {
+        NativeHistory(self.op.history())
+    }
+
+    /// The number of the version that it is.
+    #[getter]
+    fn _number(&self) -> u32 {
+        self.op.version_number()
+    }
+
+    /// Says that the newest version restores another one.
+    fn _note_restored(&self, number: u32) {
+        self.op.note_restored(number);
+    }
+
+    /// Notes the outcome of a check.
+    fn _note_check(&self, report: &CheckReport) {
+        self.op.note_check(report.0.note());
+    }
+
+    /// Notes times: size, and in seconds the median and the ends of its interval.
+    fn _note_times(&self, times: Vec<(u64, f64, f64, f64)>) {
+        let note = |(size, seconds, low, high)| TimeNote { size, seconds, low, high };
+        self.op.note_times(times.into_iter().map(note).collect());
     }
 
     /// Its qualified name, `ns::name`.

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _workbench
 from ._workbench import BenchReport
+from ._progress import progress_line
 from .errors import make_argument_error
 
 __all__ = ["bench", "bench_callable", "do_bench"]
@@ -27,7 +28,8 @@ def bench(
 
     `make_args(n)` gives the arguments of a call at size `n` (a tuple, or the only one); all contestants of
     a size share them. Caches are warm, or flushed before every call. A contestant's exception is raised. A stop
-    (Ctrl-C, the stop button) gives what was measured until then, with a note, and `KeyboardInterrupt` where nothing was.
+    (Ctrl-C, the stop button) gives what was measured until then, with a note, and `KeyboardInterrupt` where nothing was. After a second a
+    line tells how far it is, in a notebook above the picture so far; the report takes its place.
 
     The report shows itself in a notebook; `.rows` has the numbers, `.plot()` the picture, `.save(path)` writes
     `.json`, `.svg` or `.txt`.
@@ -45,15 +47,17 @@ def bench(
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
     # Work that was queued before does not count.
     _workbench.synchronize()
-    report = _workbench.sweep(
-        [(str(name), function) for name, function in contestants.items()],
-        [_size(size) for size in sizes],
-        make_args,
-        title,
-        flush_cache,
-        seconds_per_size,
-        max_seconds,
-    )
+    with progress_line() as progress:
+        report = _workbench.sweep(
+            [(str(name), function) for name, function in contestants.items()],
+            [_size(size) for size in sizes],
+            make_args,
+            title,
+            flush_cache,
+            seconds_per_size,
+            max_seconds,
+            progress,
+        )
     _refuse_queued()
     return report
 

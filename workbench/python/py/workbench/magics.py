@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import builtins
-import difflib
 import functools
 import re
 import shlex
@@ -17,8 +16,9 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
 from . import notebook_editor, tracebacks
 from ._compile import compile as compile_source
-from ._workbench import synchronize
+from ._workbench import history_of_texts, synchronize
 from .errors import ArgumentError, CompileError
+from .operators import Op
 from .operators import op as make_op
 
 __all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
@@ -280,23 +280,19 @@ class WorkbenchMagics(Magics):
         return operator.bench(sizes=parse_sizes(given.sizes), others=others, **options)
 
     @line_magic
-    def kernel_history(self, line: str) -> None:
-        """%kernel_history NAME: every text the name stood for in this session, as differences."""
+    def kernel_history(self, line: str) -> Any:
+        """%kernel_history NAME: every text the name stood for in this session, each with its difference from the one before.
+
+        Of an operator its versions, with their checks and their times (`op.history`).
+        """
         name = line.strip()
+        made = self.shell.user_ns.get(name)
+        if isinstance(made, Op):
+            return made.history
         versions = self._history.get(name)
         if not versions:
             raise UsageError(f"%kernel_history: no cell has made `{name}`")
-        before: list[str] = []
-        for number, version in enumerate(versions, 1):
-            when = time.strftime("%H:%M:%S", time.localtime(version.when))
-            print(f"--- {name}, version {number} of {len(versions)}, {when}")
-            lines = version.text.rstrip("\n").split("\n")
-            if number == 1:
-                print("\n".join(lines))
-            else:
-                diff = difflib.unified_diff(before, lines, lineterm="", n=1)
-                print("\n".join(list(diff)[2:]))
-            before = lines
+        return history_of_texts(name, [(version.when, version.text) for version in versions])
 
     def _operator(self, name: str, magic: str) -> Any:
         operator = self._eval(name, magic)

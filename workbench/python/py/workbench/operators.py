@@ -16,6 +16,7 @@ from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
 from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import ArgumentError, make_argument_error
+from .history import History
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
@@ -25,8 +26,22 @@ _DTYPES = frozenset(
 )
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
+#: Most versions of an operator that Python keeps its part of, as the native half keeps its own.
+_MOST_KEPT = 1000
 #: Every handle by its name; registering a name again changes the handle there is.
 handles: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What Python has of a version: its schema, the state of its module, the other parts, its registrations."""
+
+    schema: str
+    module: tuple[Any, ...]
+    parts: dict[str, Any]
+    reference: Callable[..., Any] | None
+    fake: Callable[..., Any] | None
+    gradient: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
 
 
 @dataclass(frozen=True, init=False)
@@ -206,6 +221,10 @@ class Op(Differentiable, NativeOp):
     module: Module
     _parts: dict[str, Any]
     _fake: Callable[..., Any] | None = None
+    #: What Python has of earlier versions, by their numbers.
+    _kept: dict[int, _Kept]
+    #: The operator that it is a version of.
+    _of: Op | None = None
 
     @property
     def __name__(self) -> str:
@@ -226,6 +245,87 @@ class Op(Differentiable, NativeOp):
             "fake": self._fake,
         }
         return _rebuild, (self.schema, self.module, self._parts, state, self._extras())
+
+    @property
+    def history(self) -> History:
+        """Its versions: each definition that differed from the one before, with its checks and its times; see `History`."""
+        return History(self, self._history())
+
+    def version(self, number: int) -> Op:
+        """A version of it by its number, as an operator of its own that is registered nowhere; its checks and benchmarks are noted in the version.
+
+        Negative numbers count from the newest, which is -1. Raises ArgumentError where there is no such version.
+
+        >>> import numpy as np, workbench as wb
+        >>> source = "__global__ void scale(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+        >>> scale = wb.op("doc::scale_version(Tensor x) -> Tensor", source, shape="x[n] -> y[n]")
+        >>> scale = wb.op("doc::scale_version(Tensor x) -> Tensor", source.replace("2 *", "3 *"), shape="x[n] -> y[n]")
+        >>> scale.version(1)(np.ones(2, np.float32))
+        array([2., 2.], dtype=float32)
+        """
+        if self._of is not None:
+            return self._of.version(number)
+        number = self._version_number(number)
+        kept = self._kept_of(number)
+        schema, module, parts = kept.schema, rebuild(*kept.module), kept.parts
+        made = Op(*_native_arguments(schema, module, parts), (self, number))
+        made.module, made._parts, made._kept, made._of = module, parts, {}, self
+        made.reference, made._fake, made._gradient_rule, made._vmap_rule = kept.reference, kept.fake, kept.gradient, None
+        made._samples, made._others = None, {}
+        return made
+
+    def restore(self, number: int) -> None:
+        """Gives the name the meaning that it had in a version, gradient and reference included, as a new version.
+
+        Raises ArgumentError where there is no such version.
+
+        >>> import numpy as np, workbench as wb
+        >>> source = "__global__ void scale(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+        >>> scale = wb.op("doc::scale_restore(Tensor x) -> Tensor", source, shape="x[n] -> y[n]")
+        >>> scale = wb.op("doc::scale_restore(Tensor x) -> Tensor", source.replace("2 *", "3 *"), shape="x[n] -> y[n]")
+        >>> scale.restore(1)
+        >>> scale(np.ones(2, np.float32)), scale.history[-1].restores
+        (array([2., 2.], dtype=float32), 1)
+        """
+        if self._of is not None:
+            return self._of.restore(number)
+        number = self._version_number(number)
+        kept = self._kept_of(number)
+        op(kept.schema, rebuild(*kept.module), **kept.parts, reference=kept.reference)
+        self._fake = kept.fake
+        backward, setup = kept.gradient
+        if backward is not None:
+            self.register_autograd(backward, setup_context=setup)
+        self._note_restored(number)
+
+    def _version_number(self, number: int) -> int:
+        versions = self._history().versions
+        if not isinstance(number, int):
+            raise make_argument_error(f"a version is a number, got {type(number).__name__}")
+        if number < 0:
+            number = versions[number]["number"] if -number <= len(versions) else 0
+        if not any(version["number"] == number for version in versions):
+            first, last = versions[0]["number"], versions[-1]["number"]
+            raise make_argument_error(f"`{self.name}` has no version {number}; its versions are {first} to {last}")
+        return number
+
+    def _kept_of(self, number: int) -> _Kept:
+        return self._as_kept() if number == self._number else self._kept[number]
+
+    def _as_kept(self) -> _Kept:
+        _, state = self.module.__reduce__()
+        return _Kept(self.schema, state, self._parts, self.reference, self._fake, self._gradient_rule)
+
+    def _keep(self) -> None:
+        """Keeps what Python has of this version, before another one takes its place."""
+        self._kept[self._number] = self._as_kept()
+        while len(self._kept) > _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+
+    def _check_beside(self, other: Op, args: tuple[Any, ...], rtol: float | None, atol: float | None, title: str) -> CheckReport:
+        """Compares its results with another version's, without a note."""
+        expected, actual = other(*_copies(args)), self(*_copies(args))
+        return _workbench.check_results(actual, expected, rtol, atol, False, title)
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the outputs, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -362,8 +462,11 @@ class Op(Differentiable, NativeOp):
             )
         inputs = self._arguments(args, kwargs)
         if self._serving("cpu", inputs) is not None:
-            return self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
-        return _workbench.check_op(self, inputs, wanted, rtol, atol, equal_nan, self.name)
+            report = self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
+        else:
+            report = _workbench.check_op(self, inputs, wanted, rtol, atol, equal_nan, self.name)
+        self._note_check(report)
+        return report
 
     def gradcheck(
         self,
@@ -413,11 +516,14 @@ class Op(Differentiable, NativeOp):
         sizes: Iterable[int] | None = None,
         make_args: Callable[[int], Any] | None = None,
         others: Mapping[str, Callable[..., Any]] | None = None,
+        against: int | str | None = None,
         **options: Any,
     ) -> BenchReport:
-        """Times the operator against its reference or `others`: on these arguments, or over `sizes`.
+        """Times the operator against its reference or `others`: on these arguments, or over `sizes`. `against` is another version of it: a
+        number, or "previous".
 
-        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest.
+        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest. The operator's times
+        are noted in its history.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_bench(Tensor x) -> Tensor",
@@ -432,9 +538,23 @@ class Op(Differentiable, NativeOp):
 
         if sizes is not None and make_args is None:
             make_args = self._random_args
-        return bench_callable(
+        if against is not None:
+            number = self._against(against)
+            others = {f"version {number}": self.version(number), **(others or {})}
+        report = bench_callable(
             self.__name__, self, args, self.reference, sizes=sizes, make_args=make_args, others=others, **options
         )
+        rows = [row for row in report.rows if row["name"] == self.__name__]
+        self._note_times([(row["size"], row["median"], row["low"], row["high"]) for row in rows])
+        return report
+
+    def _against(self, against: int | str) -> int:
+        if against != "previous":
+            return self._version_number(against)  # type: ignore[arg-type]
+        before = [version["number"] for version in self._history().versions if version["number"] < self._number]
+        if not before:
+            raise make_argument_error(f"`{self.name}` has no version before this one")
+        return int(before[-1])
 
     def _random_args(self, n: int) -> tuple[Any, ...]:
         rng = np.random.default_rng(0)
@@ -451,6 +571,10 @@ class Op(Differentiable, NativeOp):
     def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
         self._redefine(*_native_arguments(schema, module, parts))
         self.module, self._parts = module, parts
+
+
+def _copies(args: tuple[Any, ...]) -> list[Any]:
+    return [value.copy() if isinstance(value, np.ndarray) else value for value in args]
 
 
 def _as_spec(value: Any) -> Spec:
@@ -573,10 +697,11 @@ def op(
         return _host_op(schema, module, function, parts, reference)
     handle = handles.get(full_name)
     if isinstance(handle, Op):
+        handle._keep()
         handle._define(schema, module, parts)
     else:
         old, handle = handle, Op(*_native_arguments(schema, module, parts))
-        handle.module, handle._parts = module, parts
+        handle.module, handle._parts, handle._kept = module, parts, {}
         handles[full_name] = handle
         if old is not None:
             handle._succeed(old)
@@ -737,9 +862,6 @@ def check(
     if isinstance(fn, Op):
         return fn.check(*args, reference=reference, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
-    def copies() -> list[Any]:
-        return [value.copy() if isinstance(value, np.ndarray) else value for value in args]
-
     title = getattr(fn, "__name__", type(fn).__name__)
-    expected, actual = reference(*copies()), fn(*copies())
+    expected, actual = reference(*_copies(args)), fn(*_copies(args))
     return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title)

@@ -1,0 +1,316 @@
+//! The card of an operator's versions: a sparkline of their times, a table, and the difference of each text from the one before.
+
+use std::fmt::{self, Write};
+use std::time::SystemTime;
+
+use super::html::{Column, Table, card, escape};
+use super::text_diff::{Difference, difference};
+use super::{MimeBundle, Show};
+use crate::bench::units;
+use crate::ops::history::{CheckNote, History, TimeNote, Version};
+use crate::plot::sparkline::{Spark, sparkline};
+
+/// Most versions that a card shows; the older ones are left out, and counted.
+const SHOWN: usize = 50;
+
+impl History {
+    /// The difference between the texts of two versions.
+    ///
+    /// # Errors
+    /// [`crate::Error::Argument`] where a version does not exist.
+    pub fn difference(&self, from: u32, to: u32) -> crate::runtime::Result<Difference> {
+        Ok(difference(&self.version(from)?.text, &self.version(to)?.text))
+    }
+
+    /// The difference between the texts of two versions, as a card.
+    ///
+    /// # Errors
+    /// As [`History::difference`].
+    pub fn difference_card(&self, from: u32, to: u32) -> crate::runtime::Result<String> {
+        let found = self.difference(from, to)?;
+        let title = format!("version {to} beside version {from}: {}", found.counts());
+        let title = format!("<div class=\"wb-title\">{}</div>", escape(&title));
+        let shown = if found.lines.is_empty() { String::new() } else { found.html() };
+        Ok(card(&format!("{title}<div class=\"wb-scroll\">{shown}</div>")))
+    }
+
+    /// Each version that is shown, with the one before it.
+    fn shown(&self) -> impl Iterator<Item = (Option<&Version>, &Version)> {
+        let skipped = self.versions.len().saturating_sub(SHOWN);
+        let before = |at: usize| at.checked_sub(1).map(|before| &self.versions[before]);
+        self.versions.iter().enumerate().skip(skipped).map(move |(at, version)| (before(at), version))
+    }
+
+    /// The size that most versions were measured at; the largest of several.
+    fn common_size(&self) -> Option<u64> {
+        let mut counts: std::collections::BTreeMap<u64, usize> = std::collections::BTreeMap::new();
+        for time in self.versions.iter().flat_map(|version| &version.times) {
+            *counts.entry(time.size).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|&(size, count)| (count, size)).map(|(size, _)| size)
+    }
+
+    fn table(&self) -> Table {
+        let columns = vec![
+            Column::number("version"),
+            Column::text("made"),
+            Column::text("change"),
+            Column::text("check"),
+            Column::number("time"),
+            Column::text("beside the one before"),
+        ];
+        let rows = self.shown().map(|(before, version)| {
+            let (time, beside) = times(before, version, self.common_size());
+            let check = version.check.as_ref().map_or_else(String::new, checked);
+            vec![version.number.to_string(), ago(version.made), changed(before, version), check, time, beside]
+        });
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn title(&self) -> String {
+        let name = self.name.rsplit("::").next().unwrap_or(&self.name);
+        match self.versions.len() {
+            1 => format!("{name}: 1 version"),
+            n => format!("{name}: {n} versions"),
+        }
+    }
+}
+
+/// The time since a version was made, roughly.
+fn ago(made: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(made).unwrap_or_default().as_secs();
+    match seconds {
+        0..=99 => format!("{seconds} s ago"),
+        100..=5999 => format!("{} min ago", seconds / 60),
+        6000..=172_799 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86400),
+    }
+}
+
+/// The change of a version, in a few words.
+fn changed(before: Option<&Version>, version: &Version) -> String {
+    let mut words = Vec::new();
+    if let Some(number) = version.restores {
+        words.push(format!("restores {number}"));
+    }
+    match before {
+        None if version.text.is_empty() => words.push("a closure".to_owned()),
+        None => words.push(format!("{} lines", version.text.lines().count())),
+        Some(before) => {
+            let found = difference(&before.text, &version.text);
+            if !found.lines.is_empty() {
+                words.push(found.counts());
+            }
+            words.extend(version.changes.iter().cloned());
+        }
+    }
+    words.join(", ")
+}
+
+fn checked(check: &CheckNote) -> String {
+    let CheckNote { passed, mismatches, max_share } = check;
+    match (passed, mismatches) {
+        (true, _) if *max_share == 0.0 => "✓ exact".to_owned(),
+        (true, _) => format!("✓ {} of tolerance", percent(*max_share)),
+        (false, 0) => "✗ cannot be compared".to_owned(),
+        (false, 1) => "✗ 1 element differs".to_owned(),
+        (false, n) => format!("✗ {} elements differ", units::count(*n as u64)),
+    }
+}
+
+fn percent(share: f64) -> String {
+    if share < 0.01 { "less than 1 %".to_owned() } else { format!("{:.0} %", 100.0 * share) }
+}
+
+/// A time with its size, and how it compares with that of the version before.
+fn times(before: Option<&Version>, version: &Version, common: Option<u64>) -> (String, String) {
+    let both = before.and_then(|before| version.times_beside(before));
+    let own = match &both {
+        Some((own, _)) => Some(*own),
+        None => common.and_then(|size| version.time(size)).or(version.times.last()),
+    };
+    let time = own.map_or_else(String::new, |own| match own.size {
+        0 => units::seconds(own.seconds),
+        size => format!("{} at {}", units::seconds(own.seconds), units::count(size)),
+    });
+    (time, both.map_or_else(String::new, |(new, old)| compared(new, old)))
+}
+
+/// How a time compares with an older one. The intervals are those of two benchmarks, so they hold no drift of the machine between them.
+fn compared(new: &TimeNote, old: &TimeNote) -> String {
+    let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { f64::INFINITY };
+    let (least, most) = (ratio(old.low, new.high), ratio(old.high, new.low));
+    let shown = |r: f64, low: f64, high: f64, word: &str| format!("{word} by {r:.2}x ({low:.2}\u{2013}{high:.2})");
+    if least > 1.0 {
+        shown(ratio(old.seconds, new.seconds), least, most, "faster")
+    } else if most < 1.0 {
+        shown(ratio(new.seconds, old.seconds), 1.0 / most, 1.0 / least, "slower")
+    } else {
+        "no difference shown".to_owned()
+    }
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.title())?;
+        for row in self.table().rows {
+            let cells: Vec<&str> = row.iter().skip(1).filter(|cell| !cell.is_empty()).map(String::as_str).collect();
+            write!(f, "\n  {}: {}", row[0], cells.join("; "))?;
+        }
+        // A terminal has no folds: it shows the newest change.
+        if let (Some(before), Some(last)) = (self.versions.iter().nth_back(1), self.versions.back()) {
+            let found = difference(&before.text, &last.text);
+            if !found.lines.is_empty() {
+                write!(f, "\n{}", found.to_string().trim_end())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The differences of the texts, each folded but for the newest.
+fn differences(history: &History) -> String {
+    let mut out = String::new();
+    let last = history.last();
+    for (before, version) in history.shown().collect::<Vec<_>>().into_iter().rev() {
+        let found = before.map(|before| difference(&before.text, &version.text));
+        let (what, body) = match &found {
+            Some(found) if found.lines.is_empty() => continue,
+            Some(found) => (format!("version {}: {}", version.number, found.counts()), found.html()),
+            None if version.text.is_empty() => continue,
+            None => (
+                format!("version {}: the text", version.number),
+                format!("<pre class=\"wb-diff\">{}</pre>", escape(version.text.trim_matches('\n'))),
+            ),
+        };
+        let open = if version.number == last && found.is_some() { " open" } else { "" };
+        let _ = write!(
+            out,
+            "<details{open}><summary>{}</summary><div class=\"wb-scroll\">{body}</div></details>",
+            escape(&what)
+        );
+    }
+    out
+}
+
+impl Show for History {
+    fn bundle(&self) -> MimeBundle {
+        let mut body = format!("<div class=\"wb-title\">{}</div>", escape(&self.title()));
+        let size = self.common_size();
+        if let Some(size) = size {
+            let sparks: Vec<Spark> = self
+                .shown()
+                .map(|(_, version)| Spark {
+                    name: format!("version {}", version.number),
+                    seconds: version.time(size).map(|time| time.seconds),
+                    is_broken: version.check.as_ref().is_some_and(|check| !check.passed),
+                })
+                .collect();
+            if sparks.len() > 1 {
+                body.push_str(sparkline(&sparks).as_str());
+            }
+        }
+        if let Some(left_out) = self.versions.len().checked_sub(SHOWN).filter(|n| *n > 0) {
+            let _ = write!(body, "<p class=\"wb-muted\">{left_out} older versions are left out</p>");
+        }
+        let _ = write!(body, "<div class=\"wb-scroll\">{}</div>{}", self.table().html(), differences(self));
+        MimeBundle {
+            plain: self.to_string(),
+            html: Some(card(&body)),
+            svg: None,
+            json: serde_json::to_string(self).ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Op;
+
+    const TEXT: &str = "__global__ void twice(const float* x, float* y, int n) {\n    int i = threadIdx.x;\n    if (i < n) y[i] = 2 * x[i];\n}\n";
+
+    fn define(name: &str, text: &str, block: u32) -> Op {
+        let schema = format!("history::{name}(Tensor x) -> Tensor");
+        Op::new(schema).source(text).shape("x[n] -> y[n]").block(block, 1, 1).build().expect("an operator")
+    }
+
+    fn note(seconds: f64, size: u64) -> TimeNote {
+        TimeNote { size, seconds, low: seconds * 0.9, high: seconds * 1.1 }
+    }
+
+    #[test]
+    fn each_change_is_a_version_that_can_be_called() {
+        let op = define("calls", TEXT, 32);
+        define("calls", TEXT, 32);
+        assert_eq!(op.history().versions.len(), 1, "nothing has changed");
+        define("calls", &TEXT.replace("2 * x", "3 * x"), 32);
+        define("calls", &TEXT.replace("2 * x", "3 * x"), 64);
+        let history = op.history();
+        assert_eq!(history.versions.iter().map(|v| v.number).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(history.versions[2].changes, ["block=64"]);
+        let call = |op: &Op| {
+            let x = ndarray::array![1.0f32];
+            op.call((&x,)).expect("a call").tensors[0].to_f64_vec()
+        };
+        assert_eq!(
+            (call(&op), call(&op.version(1).expect("one")), call(&op.version(2).expect("two"))),
+            (vec![3.0], vec![2.0], vec![3.0])
+        );
+        assert!(op.version(4).is_err_and(|e| e.to_string().contains("its versions are 1 to 3")));
+        op.restore(1).expect("the first");
+        assert_eq!((call(&op), op.history().versions[3].restores), (vec![2.0], Some(1)));
+        // A version's own versions are the operator's.
+        assert_eq!(op.version(1).expect("one").history().versions.len(), 4);
+    }
+
+    #[test]
+    fn old_versions_are_compiled_again_and_the_oldest_forgotten() {
+        let op = define("many", TEXT, 1);
+        for block in 2..=1010 {
+            define("many", TEXT, block.min(1024));
+        }
+        let history = op.history();
+        assert_eq!((history.versions.len(), history.versions[0].number, history.last()), (1000, 11, 1010));
+        assert_eq!(history.versions.iter().filter(|v| v.is_kept()).count(), 8);
+        assert_eq!(
+            op.version(11).expect("an old one").definition().schema.to_string(),
+            op.definition().schema.to_string()
+        );
+        assert!(op.version(10).is_err());
+        let html = history.bundle().html.expect("a card");
+        assert!(html.contains("950 older versions are left out"));
+    }
+
+    #[test]
+    fn checks_and_times_are_noted_in_the_version_that_ran() {
+        let op = define("notes", TEXT, 32);
+        op.note_check(CheckNote { passed: true, mismatches: 0, max_share: 0.0 });
+        op.note_times(vec![note(1e-3, 1024), note(1e-5, 64)]);
+        define("notes", &TEXT.replace("2 * x", "1 * x"), 32);
+        op.note_check(CheckNote { passed: false, mismatches: 3, max_share: 7.0 });
+        op.note_times(vec![note(5e-4, 1024)]);
+        op.version(1).expect("one").note_times(vec![note(2e-3, 2048)]);
+        let history = op.history();
+        assert_eq!(history.versions[0].times.iter().map(|t| t.size).collect::<Vec<_>>(), [64, 1024, 2048]);
+        let text = history.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "notes: 2 versions");
+        assert!(lines[1].contains("4 lines; ✓ exact; 1.00 ms at 1 Ki"), "{text}");
+        assert!(
+            lines[2].contains("+1 \u{2212}1; ✗ 3 elements differ; 500 µs at 1 Ki; faster by 2.00x (1.64\u{2013}2.44)"),
+            "{text}"
+        );
+        let html = history.bundle().html.expect("a card");
+        assert!(html.contains("<mark>") && html.contains("<svg") && html.contains("broken"), "{html}");
+        assert!(html.contains("<details open><summary>version 2: +1 \u{2212}1</summary>"));
+        let json: serde_json::Value = serde_json::from_str(&history.bundle().json.expect("data")).expect("JSON");
+        assert_eq!(json["versions"][1]["check"]["mismatches"], 3);
+    }
+
+    #[test]
+    fn intervals_that_overlap_show_no_difference() {
+        assert_eq!(compared(&note(1.0, 1), &note(1.1, 1)), "no difference shown");
+        assert_eq!(compared(&note(2.0, 1), &note(1.0, 1)), "slower by 2.00x (1.64\u{2013}2.44)");
+    }
+}

@@ -1,0 +1,165 @@
+"""Versions of operators: `op.history`, and what two versions differ in."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
+
+from ._workbench import BenchReport, CheckReport, NativeHistory
+from .benchmark import bench_callable
+from .errors import make_argument_error
+
+if TYPE_CHECKING:
+    from .operators import Op
+
+__all__ = ["Comparison", "History", "Version"]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of an operator. `made` is in seconds since 1970, `check` the outcome of its last check, `times` those of its benchmarks."""
+
+    number: int
+    made: float
+    schema: str
+    text: str
+    changes: list[str]
+    restores: int | None
+    check: dict[str, Any] | None
+    times: list[dict[str, Any]]
+
+    @property
+    def passed(self) -> bool | None:
+        """The outcome of its last check; None if there was none."""
+        return None if self.check is None else bool(self.check["passed"])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two versions differ in: their texts, their results on the same arguments (the older one is the reference), their times, measured in turns."""
+
+    old: int
+    new: int
+    difference: str
+    check: CheckReport
+    bench: BenchReport
+    _card: str
+
+    def __str__(self) -> str:
+        return f"version {self.new} beside version {self.old}\n{self.difference}{self.check}\n{self.bench}"
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        parts = [self._card, *(report._repr_mimebundle_()["text/html"] for report in (self.check, self.bench))]
+        return {"text/plain": str(self), "text/html": "".join(parts)}
+
+
+class History:
+    """The versions of an operator: each definition that differed from the one before, with its checks and its times. `op.history` makes it.
+
+    It shows itself as a card: the times over the versions with broken ones marked, a table, and the difference of each text from the one before.
+    A thousand versions are kept, by their texts; the last eight are kept compiled.
+
+    >>> import numpy as np, workbench as wb
+    >>> source = "__global__ void scale(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    >>> scale = wb.op("doc::scale_history(Tensor x) -> Tensor", source, shape="x[n] -> y[n]")
+    >>> scale = wb.op("doc::scale_history(Tensor x) -> Tensor", source.replace("2 *", "3 *"), shape="x[n] -> y[n]")
+    >>> len(scale.history), scale.history[2].number
+    (2, 2)
+    >>> scale.version(1)(np.ones(2, np.float32)), scale(np.ones(2, np.float32))
+    (array([2., 2.], dtype=float32), array([3., 3.], dtype=float32))
+    >>> scale.history.compare(1, 2, np.ones(2, np.float32)).check.passed
+    False
+    """
+
+    def __init__(self, op: Op, native: NativeHistory) -> None:
+        self._op, self._native = op, native
+
+    @property
+    def name(self) -> str:
+        """The operator's qualified name."""
+        return self._native.name
+
+    @property
+    def versions(self) -> list[Version]:
+        """The versions, the oldest first."""
+        return [Version(**version) for version in self._native.versions]
+
+    def __len__(self) -> int:
+        return len(self._native.versions)
+
+    def __iter__(self) -> Iterator[Version]:
+        return iter(self.versions)
+
+    def __getitem__(self, number: int) -> Version:
+        """A version by its number, from 1; negative ones count from the newest, which is -1. IndexError for others."""
+        versions = self.versions
+        if isinstance(number, int) and number < 0 and -number <= len(versions):
+            return versions[number]
+        for version in versions:
+            if version.number == number:
+                return version
+        raise IndexError(f"`{self.name}` has no version {number}; its versions are {versions[0].number} to {versions[-1].number}")
+
+    def difference(self, old: int, new: int) -> str:
+        """The difference between the texts of two versions, line by line. ArgumentError for a version that does not exist."""
+        return self._native.difference(old, new)
+
+    def compare(
+        self,
+        old: int,
+        new: int,
+        *args: Any,
+        sizes: Iterable[int] | None = None,
+        make_args: Callable[[int], Any] | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        **options: Any,
+    ) -> Comparison:
+        """Runs two versions on the same arguments: which elements of the results differ, and by how much; and times them in turns.
+
+        Without arguments each array gets 1,024 random numbers and each scalar 1; over `sizes` as in `op.bench`, whose other options these are.
+        Tolerances are those of `op.check`. Nothing of it is noted in the versions.
+        """
+        op = self._op
+        before, after = op.version(old), op.version(new)
+        given = args or (op._random_args(1024) if make_args is None else _tuple(make_args(1024)))
+        check = after._check_beside(before, given, rtol, atol, f"version {new} beside version {old}")
+        if sizes is not None and make_args is None:
+            make_args = op._random_args
+        others = {f"version {old}": before}
+        timed = () if sizes is not None else given
+        bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, **options)
+        card = self._native.difference_card(old, new)
+        return Comparison(old, new, self.difference(old, new), check, bench, card)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the versions with their texts, checks and times to one file: a page to a path ending in `.html`, data to `.json`.
+
+        Raises ArgumentError for any other ending, and OSError if the file cannot be written.
+        """
+        path = pathlib.Path(path)
+        if path.suffix == ".json":
+            text = self._native.json()
+        elif path.suffix == ".html":
+            card = self._native._repr_mimebundle_()["text/html"]
+            text = f'<!doctype html>\n<meta charset="utf-8">\n<meta name="color-scheme" content="light dark">\n<title>{_PAGE_TITLE}</title>\n{card}\n'
+        else:
+            raise make_argument_error(f"a history is written as .html or .json, not {path.suffix or 'without an ending'}")
+        path.write_text(text, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return repr(self._native)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return self._native._repr_mimebundle_()
+
+
+_PAGE_TITLE = "Versions"
+
+
+def _tuple(args: Any) -> tuple[Any, ...]:
+    return args if isinstance(args, tuple) else (args,)
