@@ -27,6 +27,7 @@ SCREENSHOTS = ROOT / ".lab" / "screenshots"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 #: Milliseconds after which something that should appear counts as missing; the machine may be busy.
 PATIENCE = 60_000
+playwright.expect.set_options(timeout=PATIENCE)
 
 
 class Lab:

@@ -68,15 +68,24 @@ def test_a_problem_is_drawn_while_typing_and_its_fix_mends_it(themed):
 
 
 def test_problems_wait_for_the_kernel_to_know_them(lab):
-    lab.open(LOAD, SCALE.replace("threadIdx", "threadidx"))
+    lab.open(LOAD, SCALE.replace("threadIdx", "threadidx"), "import os, time\nwhile not os.path.exists('go'): time.sleep(0.1)")
     lab.end_of(1)
     lab.page.keyboard.type(" ")
     lab.page.wait_for_timeout(1000)
     assert lab.cell(1).locator(".cm-lintRange-error").count() == 0
+    # Once a cell has loaded it, all cells are checked, edited or not.
     lab.run(0)
-    lab.end_of(1)
-    lab.page.keyboard.type(" ")
     expect(lab.cell(1).locator(".cm-lintRange-error")).to_have_text("threadidx")
+    # While a cell runs the marks stay; what was typed meanwhile is checked afterwards.
+    lab.run(2, wait=False)
+    expect(lab.prompt(2)).to_have_text("[*]:")
+    lab.end_of(1)
+    lab.page.keyboard.type("\n__device__ int f() { return blockidx.x; }")
+    lab.page.wait_for_timeout(1000)
+    expect(lab.cell(1).locator(".cm-lintRange-error")).to_have_text("threadidx")
+    (lab.folder / "go").touch()
+    lab.ended(2)
+    expect(lab.cell(1).locator(".cm-lintRange-error")).to_have_text(["threadidx", "blockidx"])
     # A new kernel has another comm.
     lab.page.keyboard.press("Escape")
     lab.page.keyboard.press("0")
@@ -85,9 +94,7 @@ def test_problems_wait_for_the_kernel_to_know_them(lab):
     lab.page.wait_for_timeout(500)
     lab.ready()
     lab.run(0)
-    lab.end_of(1)
-    lab.page.keyboard.type(" ")
-    expect(lab.cell(1).locator(".cm-lintRange-error")).to_have_text("threadidx")
+    expect(lab.cell(1).locator(".cm-lintRange-error")).to_have_text(["threadidx", "blockidx"])
 
 
 def test_names_complete_in_cells(lab):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from workbench import notebook_editor
@@ -46,6 +48,30 @@ def test_macros_of_the_magics_line_are_known(shell):
     assert [problem["message"].split(";")[0] for problem in problems["problems"]] == ["unknown name `M`"]
 
 
+def test_defines_are_read_as_the_magic_reads_them():
+    for line, defines in [
+        ("-D N=4 -DM", {"N": "4", "M": "1"}),
+        ('-D "TYPE=unsigned int"', {"TYPE": "unsigned int"}),
+        ('--reference "lambda x: x -D N=3" -D M=2', {"M": "2"}),
+        ('--op "unclosed', {}),
+    ]:
+        (text,) = cuda_texts(f"%%kernel {line}\nint a;")
+        assert dict(text.defines) == defines, line
+
+
+def test_a_long_cell_is_read_in_time_that_grows_with_it():
+    cell = "data = {\n" + "".join(f'  "key{i}": "value {i} something",\n' for i in range(20_000)) + "}\nda"
+    start = time.process_time()
+    assert cuda_texts(cell) == []
+    # A quadratic walk takes minutes here.
+    assert time.process_time() - start < 10
+
+
+def test_python_has_no_say_in_cuda(shell):
+    shell.user_ns["printer"] = 1
+    assert completed(shell, KERNEL.replace("BODY", "// prin|")) in ([], [KERNEL.replace("BODY", "// prin")])
+
+
 def test_strings_of_cuda_complete_and_other_text_is_pythons(shell):
     cell = 'import workbench as wb\nm = wb.compile(r"""\n__global__ void k(int* out) { out[threadI| }""")'
     assert completed(shell, cell)[0] == cell.replace("threadI|", "threadIdx")
@@ -71,10 +97,13 @@ def test_unloading_takes_completion_away():
         ("\n%%kernel --op x\nint a;", ["int a;"]),
         ("%%time\n__global__ void k() {}", []),
         ("x = '''__global__'''; y = 'no'", ["__global__"]),
-        ('m = compile(r"""\nint f(""")', ["\nint f("]),
-        ('m = compile(r"""\nint f(', ["\nint f("]),
+        ('m = wb.compile(r"""\nint f(""")', ["\nint f("]),
+        ('m = wb.compile(r"""\nint f(', ["\nint f("]),
         ('load_inline(name="x", cuda_sources=["""int f();"""])', ["int f();"]),
-        ("# compile('''x''')\ny = 1", []),
+        ("# wb.compile('''x''')\ny = 1", []),
+        ('re.compile(r"""(?P<year>)""")', []),
+        ('re.compile(r"#include <(.*)>")', []),
+        ('%%time\nm = wb.compile("""int f();""")', ["int f();"]),
         ('f"""{x} __global__"""', []),
         ('a = "\\"" + """#include <x>"""', ["#include <x>"]),
         ('a = "open\nb = """__device__"""', ["__device__"]),
@@ -89,8 +118,10 @@ def test_cuda_texts_of_cells(cell, found):
 def test_only_texts_that_are_compiled_as_they_stand_have_problems():
     wrong = "__global__ void k(int* out) { out[0] = nothing; }"
     asked = [f'wb.compile("""{wrong}""")', f'wb.load_inline("x", cpp_sources=a, cuda_sources="""{wrong}""")', f"%%kernel\n{wrong}"]
+    asked += [f'wb.compile("""{wrong}""", defines={{"nothing": 4}})', f'wb.compile("""{wrong}""" + TAIL)', f'wb.compile("""{wrong}\\n""")']
+    asked += [f'wb.compile(r"""{wrong}\\\n""")', f'compile("""{wrong}""", "<s>", "exec")', f'text = """{wrong}"""']
     counts = [len(notebook_editor.answer({"request": "problems", "cell": cell})["problems"]) for cell in asked]
-    assert counts == [1, 0, 1]
+    assert counts == [1, 0, 1, 0, 0, 0, 1, 0, 0]
 
 
 def test_problems_are_placed_in_utf16_units():

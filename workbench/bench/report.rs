@@ -8,6 +8,8 @@ use super::machine::Machine;
 use super::sampling::CachePolicy;
 use super::stats::{self, CONFIDENCE, Outcome, Verdict};
 use super::units;
+use crate::ops::Op;
+use crate::ops::history::TimeNote;
 
 /// One contestant at one size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,6 +122,14 @@ struct Tally {
 }
 
 impl BenchReport {
+    /// Notes the times of a contestant in the history of an operator, which it is.
+    pub fn note_in(&self, op: &Op, contestant: &str) {
+        let own = self.rows.iter().filter(|row| row.name == contestant);
+        let note =
+            |row: &BenchRow| TimeNote { size: row.size, seconds: row.median_s, low: row.ci_low, high: row.ci_high };
+        op.note_times(own.map(note).collect());
+    }
+
     /// Sets the title of the sweep.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {

@@ -9,8 +9,9 @@ use super::{MimeBundle, Show};
 use crate::autograd::GradReport;
 use crate::bench::BenchReport;
 use crate::check::CheckReport;
+use crate::ops::history::History;
 use crate::plot::Svg;
-use crate::runtime::{Error, Report};
+use crate::runtime::{Error, Report, TierReport};
 
 const BEGIN: &str = "EVCXR_BEGIN_CONTENT";
 const END: &str = "EVCXR_END_CONTENT";
@@ -54,7 +55,7 @@ macro_rules! evcxr_display {
     )+};
 }
 
-evcxr_display!(BenchReport, CheckReport, GradReport, Svg, Error);
+evcxr_display!(BenchReport, CheckReport, GradReport, History, Svg, TierReport, Error);
 
 impl Report {
     /// Prints the output of the kernel: evcxr calls it.

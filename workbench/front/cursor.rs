@@ -1,18 +1,15 @@
 //! The cursor of an editor in a text: the place of which the front end notes, while it lowers the text, what a name there may be or means.
 //!
-//! For completion the name at the cursor, or an empty one, is replaced by [`NAME`], which nothing declares: the first lookup of it notes
-//! the names that it could have found. A text that is being written seldom parses, so what is open in front of the cursor may be closed
-//! behind it ([`Cursor::close`]). For anything else the name stays, and its meaning is noted.
+//! For completion [`NAME`], which nothing declares, stands in the text where the cursor is: the first lookup of it notes the names that it
+//! could have found. So it comes through macros like any other name. For the meaning of a name the text stays as it is.
 
 use std::cell::RefCell;
 
-use super::ast::{Interner, Item, Symbol, TemplateParam, TemplateParamKind};
-use super::lexer::{Flags, Keyword, Token, TokenKind};
-use super::options::Unit;
+use super::ast::{Interner, Item, TemplateParam, TemplateParamKind};
 use crate::source::Span;
 
-/// The name that stands at the cursor for completion. No text can hold it.
-pub const NAME: &str = "the cursor";
+/// The name that stands at the cursor for completion. It is one of the library's own, which are offered to nobody.
+pub const NAME: &str = "__wb_cursor";
 
 /// Kind of a name, as editors know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,6 +72,8 @@ pub struct KnownName {
 pub enum Question {
     /// The names that may stand there, of those that begin so.
     Names(String),
+    /// The members that may stand there, of those that begin so: behind `.`, `->` and `::`.
+    Members(String),
     /// The meaning of the name there.
     Meaning,
 }
@@ -85,17 +84,14 @@ pub struct Cursor {
     question: Question,
     /// Place of the name at it.
     span: Span,
-    /// What is open in front of it is closed behind it.
-    closes: bool,
     /// The names found, and the number of scopes round the place where they were looked up.
     found: RefCell<Option<(usize, Vec<KnownName>)>>,
 }
 
 impl Cursor {
-    /// A cursor at a name, whose place is `span`; for completion it may be empty. With `closes`, what is open in front of it is closed behind
-    /// it.
-    pub fn new(question: Question, span: Span, closes: bool) -> Self {
-        Cursor { question, span, closes, found: RefCell::new(None) }
+    /// A cursor at a name, whose place is `span`.
+    pub fn new(question: Question, span: Span) -> Self {
+        Cursor { question, span, found: RefCell::new(None) }
     }
 
     /// The names found; `None` if nothing has looked one up there.
@@ -106,9 +102,14 @@ impl Cursor {
     /// The beginning of the names that are wanted, where names are.
     pub(super) fn prefix(&self) -> Option<&str> {
         match &self.question {
-            Question::Names(prefix) => Some(prefix),
+            Question::Names(prefix) | Question::Members(prefix) => Some(prefix),
             Question::Meaning => None,
         }
+    }
+
+    /// Names of any scope may stand there.
+    pub(super) fn is_free(&self) -> bool {
+        matches!(self.question, Question::Names(_))
     }
 
     /// The meaning of the name at this place is wanted, and has not been found.
@@ -137,38 +138,6 @@ impl Cursor {
     /// The cursor lies between these ends of one text.
     pub(super) fn is_in(&self, span: Span) -> bool {
         span.file == self.span.file && span.start <= self.span.start && self.span.end <= span.end
-    }
-
-    /// Puts the cursor's name where it stands among the tokens; gives its handle.
-    pub(super) fn place(&self, units: &mut [Unit], interner: &mut Interner) -> Symbol {
-        let symbol = interner.intern(NAME);
-        let closes = self.closes;
-        for (_, tokens) in units {
-            let is_behind = |t: &Token| t.span.file == self.span.file && t.span.start >= self.span.start;
-            let is_own = |t: &Token| t.span.file == self.span.file && !t.flags.has(Flags::FROM_MACRO);
-            if !tokens.iter().any(is_own) {
-                continue;
-            }
-            let mut at = tokens.iter().position(is_behind).unwrap_or(tokens.len().saturating_sub(1));
-            let word = |t: &Token| matches!(t.kind, TokenKind::Ident | TokenKind::Keyword(_)) && t.span == self.span;
-            if self.question == Question::Meaning {
-                at = tokens.iter().position(word).map_or(at, |own| own + 1);
-            } else {
-                let name = Token { kind: TokenKind::Ident, flags: Flags::SPACE, symbol, span: self.span };
-                match tokens.get_mut(at) {
-                    Some(own) if word(own) => *own = name,
-                    _ => tokens.insert(at, name),
-                }
-                at += 1;
-            }
-            if closes {
-                let closers = closers(&tokens[..at]);
-                let close = |kind| Token { kind, flags: Flags::default(), symbol: Symbol::NONE, span: self.span };
-                tokens.splice(at..at, closers.into_iter().map(close));
-            }
-            return symbol;
-        }
-        symbol
     }
 
     /// An instance of the template of functions that it is in: nothing of a template is looked at before it is used, and this one may not
@@ -203,33 +172,4 @@ fn stand_in(param: &TemplateParam) -> Option<&'static str> {
         TemplateParamKind::Value { .. } => Some("1"),
         TemplateParamKind::Template { .. } => None,
     }
-}
-
-/// Tokens that close what is open at the end of some, within the innermost braces, and end the statement.
-fn closers(tokens: &[Token]) -> Vec<TokenKind> {
-    let mut closers = Vec::new();
-    let mut depth = 0;
-    let mut semicolons = 0;
-    for (at, token) in tokens.iter().enumerate().rev() {
-        match token.kind {
-            TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace => depth += 1,
-            TokenKind::LBrace if depth == 0 => break,
-            TokenKind::LParen | TokenKind::LBracket if depth == 0 => {
-                let before = at.checked_sub(1).map(|before| tokens[before].kind);
-                if before == Some(TokenKind::Keyword(Keyword::For)) {
-                    closers.extend(std::iter::repeat_n(TokenKind::Semi, 2usize.saturating_sub(semicolons)));
-                }
-                let is_paren = token.kind == TokenKind::LParen;
-                closers.push(if is_paren { TokenKind::RParen } else { TokenKind::RBracket });
-                semicolons = 0;
-            }
-            TokenKind::LaunchOpen if depth == 0 => closers.push(TokenKind::LaunchClose),
-            TokenKind::LaunchClose => depth += 1,
-            TokenKind::LParen | TokenKind::LBracket | TokenKind::LBrace | TokenKind::LaunchOpen => depth -= 1,
-            TokenKind::Semi if depth == 0 => semicolons += 1,
-            _ => {}
-        }
-    }
-    closers.push(TokenKind::Semi);
-    closers
 }

@@ -134,7 +134,7 @@ fn compile_beside(
     let preprocess::Preprocessed { tokens, uses, units: starts } =
         preprocess::preprocess(sources, file, options, &mut interner, &mut diags);
     let mut units = if options.units { separate(tokens, &starts, file) } else { vec![(file, tokens)] };
-    let cursor = cursor.map(|cursor| (cursor, cursor.place(&mut units, &mut interner)));
+    let cursor = cursor.map(|cursor| (cursor, interner.intern(cursor::NAME)));
     mention_words(&mut units, options, &mut interner);
     // The parts of the library that the text mentions are read before it, as if the text had included them.
     let parts = crate::library::mentioned(|name| interner.contains(name));

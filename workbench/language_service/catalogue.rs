@@ -191,6 +191,19 @@ pub fn keywords() -> Vec<Completion> {
     cudas.chain(TokenKind::words().map(|word| Completion::word(word, NameKind::Keyword))).collect()
 }
 
+/// A macro that the options define.
+pub fn macro_of(name: &str, value: &str) -> Completion {
+    Known::new(name, NameKind::Macro, vec![format!("#define {name} {value}")], "").completion()
+}
+
+/// The macros that need no definition.
+pub fn macros() -> Vec<Completion> {
+    headers::all_macros()
+        .filter(|name| !name.starts_with('_'))
+        .map(|name| Completion::word(name, NameKind::Macro))
+        .collect()
+}
+
 /// The names of directives.
 pub fn directives() -> Vec<Completion> {
     let known = DIRECTIVES.iter().map(|(name, doc)| Known::new(name, NameKind::Keyword, Vec::new(), doc));

@@ -13,13 +13,17 @@ pub fn documentation(text: &str, known: &KnownName) -> String {
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     if !matches!(known.kind, NameKind::Function | NameKind::Method) {
         let line = text[line_start..].lines().next().unwrap_or("");
-        if let Some((_, comment)) = line.split_once("//") {
-            return plain(comment).to_owned();
+        if let Some((code, comment)) = line.split_once("//") {
+            let behind = code.get(declared.start - line_start..).unwrap_or("");
+            // What stands in quotes is no comment; one behind other declarations is theirs.
+            let is_quoted = code.matches('"').count() % 2 == 1;
+            let is_last = !behind.contains(['{', '}']) && behind.matches(';').count() < 2;
+            return if is_quoted || !is_last { String::new() } else { plain(comment).to_owned() };
         }
-        // A parameter or a local has no comment of its own above it.
-        if matches!(known.kind, NameKind::Variable) && text[line_start..declared.start].contains('(') {
-            return String::new();
-        }
+    }
+    // One that is not the first of its line has none above it.
+    if text[line_start..declared.start].contains([';', '{', '}', '(']) {
+        return String::new();
     }
     above(&text[..line_start])
 }
@@ -31,7 +35,11 @@ fn above(text: &str) -> String {
     for line in text.trim_end_matches('\n').lines().rev() {
         let line = line.trim();
         if line.ends_with("*/") && lines.is_empty() {
-            is_block = true;
+            // Code in front of it makes it a comment of that code.
+            match line.find("/*") {
+                Some(0) | None => is_block = true,
+                Some(_) => break,
+            }
         }
         if is_block {
             lines.push(plain(line.trim_end_matches("*/")));
@@ -40,7 +48,7 @@ fn above(text: &str) -> String {
             }
         } else if line.starts_with("//") {
             lines.push(plain(line));
-        } else if line.starts_with("template") && lines.is_empty() {
+        } else if line.starts_with("template") && line.ends_with('>') && lines.is_empty() {
             continue;
         } else {
             break;

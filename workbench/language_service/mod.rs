@@ -19,7 +19,7 @@ use std::ops::Range;
 use crate::back;
 use crate::diagnostic::Diagnostic;
 pub use crate::front::cursor::NameKind;
-use crate::front::cursor::{Cursor, KnownName, Question};
+use crate::front::cursor::{self, Cursor, KnownName, Question};
 use crate::front::{self, Options};
 use crate::source::{SourceMap, Span};
 use crate::valid;
@@ -39,8 +39,11 @@ pub fn complete(text: &str, offset: usize, options: &Options) -> Completions {
         Within::Include => catalogue::headers(options),
         Within::Index => catalogue::components(),
         Within::Code | Within::Member | Within::Std => {
-            let question = || Question::Names(prefix.to_owned());
-            let found = look(text, options, question, place.offset - prefix.len()..place.offset);
+            let question = || match place.within {
+                Within::Code => Question::Names(prefix.to_owned()),
+                _ => Question::Members(prefix.to_owned()),
+            };
+            let found = look(text, options, question, place.word.clone());
             let is_known = found.is_some();
             let mut items: Vec<Completion> =
                 found.unwrap_or_default().into_iter().map(|name| completion(text, name)).collect();
@@ -49,12 +52,17 @@ pub fn complete(text: &str, offset: usize, options: &Options) -> Completions {
                 // An empty word could be anything.
                 items.extend(if prefix.is_empty() { catalogue::variables() } else { catalogue::all() });
                 items.extend(catalogue::keywords());
+                items.extend(options.defines.iter().map(|(name, value)| catalogue::macro_of(name, value)));
+                if !prefix.is_empty() {
+                    items.extend(catalogue::macros());
+                }
             }
             if place.within == Within::Std {
                 items.extend(catalogue::of_std());
             }
             if !is_known {
-                items.extend(place.words.iter().map(|word| Completion::word(word, NameKind::Text)));
+                let words = if place.within == Within::Code { &place.words } else { &place.members };
+                items.extend(words.iter().map(|word| Completion::word(word, NameKind::Text)));
             }
             items
         }
@@ -140,15 +148,27 @@ fn problem(text: &str, diag: Diagnostic) -> Option<Problem> {
     })
 }
 
-/// Reads the text with a cursor at a place: as it is, then with what is open closed.
+/// Reads the text with a cursor at a word: as it is, then with what is open in front of it closed behind it.
 fn look(text: &str, options: &Options, question: impl Fn() -> Question, at: Range<usize>) -> Option<Vec<KnownName>> {
-    let span = Span::new(TEXT, u32::try_from(at.start).ok()?, u32::try_from(at.end).ok()?);
-    [false, true].into_iter().find_map(|closes| {
-        let cursor = Cursor::new(question(), span, closes);
+    let word = match question() {
+        Question::Meaning => &text[at.clone()],
+        Question::Names(_) | Question::Members(_) => cursor::NAME,
+    };
+    let head = format!("{}{word}", &text[..at.start]);
+    let span = Span::new(TEXT, u32::try_from(at.start).ok()?, u32::try_from(head.len()).ok()?);
+    ["", place::closers(&text[..at.start]).as_str()].into_iter().find_map(|closers| {
+        let cursor = Cursor::new(question(), span);
         let mut sources = SourceMap::new();
-        let file = sources.add("<kernel>", text);
+        let file = sources.add("<kernel>", format!("{head}{closers}{}", &text[at.end..]));
         front::look(&mut sources, file, options, Some(back::cpu::known), &cursor);
-        cursor.into_found()
+        let mut found = cursor.into_found()?;
+        // Places behind the cursor are those of the text that was read.
+        let longer = (head.len() + closers.len()).cast_signed() - at.end.cast_signed();
+        for known in found.iter_mut().filter(|known| known.span.start as usize >= head.len()) {
+            let moved = |at: u32| (at as isize - longer) as u32;
+            known.span = Span { start: moved(known.span.start), end: moved(known.span.end), ..known.span };
+        }
+        Some(found)
     })
 }
 

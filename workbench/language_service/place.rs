@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::front::ast::Interner;
 use crate::front::cursor::{KnownName, NameKind};
-use crate::front::lexer::{Flags, Token, TokenKind as T, lex};
+use crate::front::lexer::{Flags, Keyword, Token, TokenKind as T, lex};
 use crate::source::Span;
 
 use super::answers::TEXT;
@@ -41,6 +41,8 @@ pub struct Place {
     pub macros: Vec<KnownName>,
     /// The other words of the text.
     pub words: BTreeSet<String>,
+    /// Those that stand behind `.` or `->` somewhere.
+    pub members: BTreeSet<String>,
 }
 
 /// A call round a cursor.
@@ -76,14 +78,38 @@ impl Place {
         let word = start..end;
         let mut interner = Interner::default();
         let tokens = lex(text, TEXT, &mut interner);
-        let mut place = Place { offset, within: Within::Code, macros: Vec::new(), words: BTreeSet::new(), word };
+        let mut place = Place {
+            offset,
+            within: Within::Code,
+            macros: Vec::new(),
+            words: BTreeSet::new(),
+            members: BTreeSet::new(),
+            word,
+        };
         for (at, token) in tokens.iter().enumerate() {
             let own = token.span.start as usize == place.word.start;
             if token.kind == T::Ident && !own {
-                place.words.insert(token.text(&interner).to_owned());
+                let before = at.checked_sub(1).map(|before| tokens[before].kind);
+                let word = token.text(&interner).to_owned();
+                if matches!(before, Some(T::Dot | T::Arrow)) {
+                    place.members.insert(word.clone());
+                }
+                place.words.insert(word);
             }
-            if token.kind == T::Hash && token.flags.has(Flags::LINE_START) {
-                place.macros.extend(defined(text, &tokens[at..], &interner));
+            // What a macro means at the cursor is said in front of it.
+            let is_directive = token.kind == T::Hash && token.flags.has(Flags::LINE_START);
+            if is_directive && (token.span.start as usize) < offset {
+                match tokens[at..] {
+                    [_, word, name, ..] if word.text(&interner) == "undef" => {
+                        place.macros.retain(|known| known.name != name.text(&interner));
+                    }
+                    _ => {
+                        if let Some(known) = defined(text, &tokens[at..], &interner) {
+                            place.macros.retain(|old| old.name != known.name);
+                            place.macros.push(known);
+                        }
+                    }
+                }
             }
         }
         place.within = place.within(text, &tokens, &interner);
@@ -114,7 +140,8 @@ impl Place {
         let (end, start) = (last.span.end as usize, self.word.start);
         let is_literal = matches!(last.kind, T::Str | T::Char | T::UnterminatedStr | T::UnterminatedChar);
         let is_open = matches!(last.kind, T::UnterminatedStr | T::UnterminatedChar | T::UnterminatedComment);
-        if end > start || is_open || is_literal && end == start && end < self.offset {
+        let is_number = last.kind == T::Number && end == start;
+        if end > start || is_open || is_number || is_literal && end == start && end < self.offset {
             return Within::Nothing;
         }
         if in_comment(&text[end..start]) {
@@ -163,8 +190,17 @@ fn defined(text: &str, tokens: &[Token], interner: &Interner) -> Option<KnownNam
         return None;
     }
     let start = name.span.start as usize;
-    let line = text.get(start..)?.split('\n').next().unwrap_or("").trim_end_matches('\\').trim_end();
-    let line = line.split("//").next().unwrap_or("").trim_end();
+    // A line that ends with a backslash goes on.
+    let mut words = Vec::new();
+    for line in text.get(start..)?.lines() {
+        let line = line.trim_end();
+        let more = line.strip_suffix('\\');
+        words.extend(more.unwrap_or(line).split("//").next().unwrap_or("").split_whitespace());
+        if more.is_none() {
+            break;
+        }
+    }
+    let line = words.join(" ");
     Some(KnownName {
         name: name.text(interner).to_owned(),
         kind: NameKind::Macro,
@@ -232,4 +268,43 @@ fn before_arguments(tokens: &[Token]) -> Option<usize> {
         }
     }
     None
+}
+
+/// What closes all that is open at the end of a text, within the innermost braces, and ends the statement.
+pub fn closers(text: &str) -> String {
+    let mut interner = Interner::default();
+    let tokens = lex(text, TEXT, &mut interner);
+    let mut closers = String::new();
+    let (mut depth, mut semicolons) = (0usize, 0usize);
+    for (at, token) in tokens.iter().enumerate().rev() {
+        let before = at.checked_sub(1).map(|before| &tokens[before]);
+        match token.kind {
+            T::RParen | T::RBracket | T::RBrace | T::LaunchClose => depth += 1,
+            // A list in a call or a declaration is closed, a block is not.
+            T::LBrace if depth == 0 => {
+                let is_list = before.is_some_and(|before| match before.kind {
+                    T::LParen | T::Comma | T::Assign | T::Gt | T::LBrace => true,
+                    T::Ident => matches!(T::of_word(before.text(&interner)), T::Ident | T::Keyword(Keyword::Return)),
+                    _ => false,
+                });
+                if !is_list {
+                    break;
+                }
+                closers.push('}');
+            }
+            T::LParen | T::LBracket if depth == 0 => {
+                if before.is_some_and(|before| before.text(&interner) == "for") {
+                    closers.push_str(&";".repeat(2usize.saturating_sub(semicolons)));
+                }
+                closers.push(if token.kind == T::LParen { ')' } else { ']' });
+                semicolons = 0;
+            }
+            T::LaunchOpen if depth == 0 => closers.push_str(">>>()"),
+            T::LParen | T::LBracket | T::LBrace | T::LaunchOpen => depth -= 1,
+            T::Semi if depth == 0 => semicolons += 1,
+            _ => {}
+        }
+    }
+    closers.push(';');
+    closers
 }

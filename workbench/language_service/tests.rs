@@ -266,6 +266,110 @@ fn problems_have_places_and_replacements() {
 }
 
 #[test]
+fn members_come_through_macros() {
+    let check = "#define CHECK(x) do { if (!(x)) return; } while (0)\n";
+    for body in ["CHECK(pairs[0].|);", "CHECK(pairs[0].|", "CHECK(count > 1 && pairs->|)\nout[0].x = 1;"] {
+        let text = format!("{check}{}", kernel(body));
+        assert_eq!(names(&text), ["first", "second", "sum"], "{body}");
+    }
+    let text = format!("{check}{}", kernel("CHECK(scaled(1, |"));
+    assert_eq!(help(&text).map(|(_, _, argument)| argument), Some(1));
+}
+
+#[test]
+fn behind_a_dot_stand_members_or_nothing() {
+    for body in ["count.|", "out.|", "nothing.|", "out[0].x.|", "float a = 1.|", "out[0].x = pairs[0].first.|"] {
+        let found = names(&kernel(body));
+        assert!(!found.iter().any(|name| name == "count" || name == "threadIdx"), "{body}: {found:?}");
+    }
+    // Members that the text uses elsewhere are offered where the type is not known.
+    let found = names("template <typename T> struct S { T part; __device__ void f() { part.size(); part.| } };");
+    assert_eq!(found, ["size"]);
+}
+
+#[test]
+fn lists_and_launches_that_are_open_are_closed() {
+    for body in ["float4 v{pairs->|", "float4 v = {1, pairs->|", "scaled(float4{pairs->|", "return pairs->|"] {
+        assert!(names(&kernel(body)).contains(&"first".to_owned()), "{body}");
+    }
+    let launch = format!("{}void host(float4* o, Pair p) {{ run<<<1, p.|", kernel(""));
+    assert_eq!(names(&launch), ["first", "second", "sum"]);
+}
+
+#[test]
+fn lambdas_that_nothing_calls_know_their_names() {
+    let body = "auto f = [&](int quantity, Pair pair) { int local = quantity; CURSOR };";
+    assert_eq!(names(&kernel(&body.replace("CURSOR", "pair.|")))[..2], ["first", "second"]);
+    assert_eq!(names(&kernel(&body.replace("CURSOR", "qu|")))[0], "quantity");
+    assert_eq!(names(&kernel(&body.replace("CURSOR", "lo|")))[0], "local");
+}
+
+#[test]
+fn a_declaration_explains_what_it_declares() {
+    for (text, declaration) in [
+        ("struct Mo|ments { double sum; double sum_sq; };", "struct Moments"),
+        ("union Va|lue { float f; int i; };", "union Value"),
+        ("struct Moments { double s|um; double sum_sq; };", "double sum"),
+        ("typedef struct { int a; } Qu|ad;", "using Quad = Quad"),
+        ("enum Col|our { Red };", "enum Colour"),
+    ] {
+        let found = hovered(text);
+        let kind = found.as_ref().map(|h| h.declarations[0].clone());
+        let words = |text: &str| text.split(' ').next_back().map(str::to_owned);
+        assert_eq!(kind.as_deref().and_then(words), words(declaration), "{text}: {kind:?}");
+    }
+}
+
+#[test]
+fn the_comment_is_that_of_the_declaration_itself() {
+    let explained = |text: &str| hovered(text).map(|h| h.documentation);
+    let same = "struct P { int x; }; __global__ void k(float* o, int x) { // count of x\n P p; o[0] = p.x|; }";
+    assert_eq!(explained(same).as_deref(), Some(""));
+    let same = "// The global.\n__device__ int v; struct S { int v; }; __global__ void k(int* o, S s) { o[0] = s.v|; }";
+    assert_eq!(explained(same).as_deref(), Some(""));
+    let field = "struct S {\n  int first; // The first one.\n  int next;\n}; __global__ void k(int* o, S s) { o[0] = s.fi|rst; }";
+    assert_eq!(explained(field).as_deref(), Some("The first one."));
+    let one_line = "// Adds.\ntemplate <typename T> __device__ T add(T a, T b) { return a + b; }\n__device__ float twice(float x) { return x; }\n__global__ void k(float* o) { o[0] = twi|ce(1); }";
+    assert_eq!(explained(one_line).as_deref(), Some(""));
+    let block =
+        "int a; /* the count */\n__device__ int f(int x) { return x; }\n__global__ void k(int* o) { o[0] = f|(1); }";
+    assert_eq!(explained(block).as_deref(), Some(""));
+    let block = "/* Gives it back,\n * as it is. */\n__device__ int f(int x) { return x; }\n__global__ void k(int* o) { o[0] = f|(1); }";
+    assert_eq!(explained(block).as_deref(), Some("Gives it back,\nas it is."));
+}
+
+#[test]
+fn nothing_internal_is_shown() {
+    let host = "#include <torch/extension.h>\n#include <vector>\nat::Tensor f(at::Tensor x) { std::vector<int> v; CURSOR return x; }";
+    let found = names(&host.replace("CURSOR", "v.|"));
+    assert!(found.contains(&"size".to_owned()) && found.contains(&"push_back".to_owned()), "{found:?}");
+    assert!(!found.iter().any(|name| name.ends_with('_') || name.starts_with('_') || name == "vector"), "{found:?}");
+    let found = names(&host.replace("CURSOR", "x.|"));
+    assert!(found.contains(&"sum".to_owned()) && found.len() > 50 && !found.contains(&"handle_".to_owned()));
+    let (shown, ..) = help(&host.replace("CURSOR", "auto z = torch::zeros(|")).expect("help");
+    assert!(shown.iter().all(|text| !text.contains("__wb") && !text.contains("__WB")), "{shown:?}");
+    let half = "#include <cuda_fp16.h>\n__global__ void k(__half* o) { o[0] = __float2half(1); o[1] = __float2|; }";
+    let text = declaration(half, "__float2half").expect("a function");
+    assert!(text.contains("__float2half(") && !text.contains("__WB"), "{text}");
+    assert!(!names(&host.replace("CURSOR", "std::|")).iter().any(|name| name.starts_with("__")));
+}
+
+#[test]
+fn macros_are_those_that_hold_at_the_cursor() {
+    let text = "#define N 3\n#undef N\n#define N 4\n#define GONE 1\n#undef GONE\n#define LONG(x) \\\n  do { x; } while (0)\n\
+                __global__ void k(int* o) { o[0] = | }\n#define LATER 1\n";
+    assert_eq!(declaration(text, "N").as_deref(), Some("#define N 4"));
+    assert_eq!(declaration(text, "LONG").as_deref(), Some("#define LONG(x) do { x; } while (0)"));
+    let found = names(text);
+    assert!(!found.contains(&"GONE".to_owned()) && !found.contains(&"LATER".to_owned()), "{found:?}");
+    assert!(names("float x = INF|").contains(&"INFINITY".to_owned()));
+    let options = Options { defines: vec![("TILE_WIDTH".into(), "16".into())], ..Options::default() };
+    let (text, at) = cursor("__global__ void k(int* o) { o[0] = TILE| }");
+    let found = complete(&text, at, &options);
+    assert!(found.items.iter().any(|item| item.declaration == "#define TILE_WIDTH 16"));
+}
+
+#[test]
 fn any_place_of_any_text_is_answered() {
     let texts = [
         kernel("for (int i = 0; i < count; i++) out[i].x += pairs[i].sum(2.0f) * scaled(1, 2); // é ü"),

@@ -1,24 +1,16 @@
 //! Versions of an operator. Each definition that differs from the one before, in its text, its options or its schema, is a version with a
-//! number, counted from 1; checks and timings of the operator are noted in the version that ran.
-//!
-//! A version keeps its text and options. The last [`KEPT`] keep their compiled definitions as well; an older one is compiled again when it is
-//! asked for. Of [`MOST`] versions the oldest is forgotten.
+//! number, counted from 1; checks and timings of the operator are noted in the version that ran. Of [`MOST`] versions the oldest is
+//! forgotten. What an old version is called by is the registry's to keep.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::registry::{Definition, OpOptions, ShapeRule, SourceCode};
 use crate::runtime::{Error, Result};
 
-/// The number of versions that keep their compiled definitions.
-const KEPT: usize = 8;
-
 /// The most versions of an operator.
-const MOST: usize = 1000;
+pub const MOST: usize = 1000;
 
 /// The outcome of a version's last check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,7 +48,9 @@ pub struct Version {
     pub schema: String,
     /// The text of its kernel; empty where a closure is the operator.
     pub text: String,
-    /// Options other than the text that differ from the version before, as `block=128`.
+    /// The options that are not their defaults, as `block=128`.
+    pub options: Vec<String>,
+    /// Those that differ from the version before, and the schema where that does.
     pub changes: Vec<String>,
     /// The version that it has restored.
     pub restores: Option<u32>,
@@ -64,27 +58,11 @@ pub struct Version {
     pub check: Option<CheckNote>,
     /// The times of its last benchmark, by size.
     pub times: Vec<TimeNote>,
-    #[serde(skip)]
-    options: Arc<OpOptions>,
-    #[serde(skip)]
-    definition: Option<Arc<Definition>>,
 }
 
 fn seconds<S: serde::Serializer>(time: &SystemTime, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     serializer.serialize_f64(since.as_secs_f64())
-}
-
-impl fmt::Debug for OpOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(said(self)).finish()
-    }
-}
-
-impl fmt::Debug for Definition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.schema)
-    }
 }
 
 /// The versions of one operator, the oldest first.
@@ -96,55 +74,10 @@ pub struct History {
     pub versions: VecDeque<Version>,
 }
 
-/// The options that are not their defaults, as they are written.
-fn said(options: &OpOptions) -> Vec<String> {
-    let text = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("{name}={value:?}"));
-    let shape = match &options.shape {
-        ShapeRule::Signature(text) => Some(format!("shape={text:?}")),
-        ShapeRule::LikeFirst | ShapeRule::Callable(_) => None,
-    };
-    let block = options.block.map(|[x, y, z]| match (y, z) {
-        (1, 1) => format!("block={x}"),
-        _ => format!("block=({x}, {y}, {z})"),
-    });
-    let timeout = options.timeout.map(|t| format!("timeout={}", t.as_secs_f64()));
-    let kernel = text("kernel", &options.kernel);
-    let threads = text("threads", &options.threads);
-    let (grid, shared_mem) = (text("grid", &options.grid), text("shared_mem", &options.shared_mem));
-    [kernel, shape, threads, block, grid, shared_mem, timeout].into_iter().flatten().collect()
-}
-
-/// The options with the text in place of a program, whose machine code would stay in memory.
-fn light(options: &OpOptions) -> OpOptions {
-    let mut options = options.clone();
-    if let SourceCode::Program(program) = &options.source {
-        options.source = SourceCode::Text(program.text().to_owned(), program.options().clone());
-    }
-    options
-}
-
-fn is_same_source(a: &SourceCode, b: &SourceCode) -> bool {
-    match (a, b) {
-        (SourceCode::Text(a, with), SourceCode::Text(b, other)) => a == b && with == other,
-        (SourceCode::Host(a), SourceCode::Host(b)) => Arc::ptr_eq(a, b),
-        _ => false,
-    }
-}
-
 impl Version {
-    /// The options that it was defined with.
-    pub(super) fn options(&self) -> &OpOptions {
-        &self.options
-    }
-
-    /// Its compiled definition, where that has been kept.
-    pub(super) fn definition(&self) -> Option<Arc<Definition>> {
-        self.definition.clone()
-    }
-
-    /// True if its compiled definition has been kept.
-    pub fn is_kept(&self) -> bool {
-        self.definition.is_some()
+    fn new(number: u32, made: SystemTime, schema: String, text: String) -> Self {
+        let (options, changes, times) = (Vec::new(), Vec::new(), Vec::new());
+        Version { number, made, schema, text, options, changes, restores: None, check: None, times }
     }
 
     /// The time at a size.
@@ -162,21 +95,8 @@ impl Version {
 impl History {
     /// The history of a name by its texts alone, each with the time at which it was made.
     pub fn of_texts(name: String, texts: impl Iterator<Item = (SystemTime, String)>) -> History {
-        let version = |(number, (made, text)): (u32, (SystemTime, String))| {
-            let options = OpOptions::new(SourceCode::Text(text.clone(), crate::runtime::CompileOptions::default()));
-            Version {
-                number,
-                made,
-                schema: String::new(),
-                text,
-                changes: Vec::new(),
-                restores: None,
-                check: None,
-                times: Vec::new(),
-                options: Arc::new(options),
-                definition: None,
-            }
-        };
+        let version =
+            |(number, (made, text)): (u32, (SystemTime, String))| Version::new(number, made, String::new(), text);
         History { name, versions: (1..).zip(texts).map(version).collect() }
     }
 
@@ -200,55 +120,29 @@ impl History {
         self.versions.back().map_or(0, |version| version.number)
     }
 
-    /// Adds a definition, unless it is what the newest version is. The newest version has the definition in any case.
-    pub(super) fn add(
-        &mut self,
-        schema: &str,
-        options: &OpOptions,
-        definition: &Arc<Definition>,
-        restores: Option<u32>,
-    ) {
-        let options = light(options);
-        let all = said(&options);
+    /// Adds a definition, unless it is what the newest version is; gives the number of the newest version, and true if it is new.
+    /// `is_other` says that it differs in something that has no text, a closure.
+    pub(super) fn add(&mut self, schema: &str, text: &str, options: Vec<String>, is_other: bool) -> (u32, bool) {
         let mut changes = Vec::new();
-        if let Some(last) = self.versions.back_mut() {
-            let before = said(&last.options);
-            changes.extend(all.iter().filter(|option| !before.contains(option)).cloned());
+        if let Some(last) = self.versions.back() {
+            changes.extend(options.iter().filter(|option| !last.options.contains(option)).cloned());
             let name = |option: &String| option.split('=').next().unwrap_or("").to_owned();
-            let gone = before.iter().filter(|option| !all.iter().any(|now| name(now) == name(option)));
+            let gone = last.options.iter().filter(|option| !options.iter().any(|now| name(now) == name(option)));
             changes.extend(gone.map(|option| format!("no {option}")));
             if last.schema != schema {
                 changes.push(schema.to_owned());
             }
-            if changes.is_empty() && restores.is_none() && is_same_source(&last.options.source, &options.source) {
-                last.definition = Some(definition.clone());
-                last.options = Arc::new(options);
-                return;
+            if changes.is_empty() && last.text == text && !is_other {
+                return (last.number, false);
             }
         }
-        let text = match &options.source {
-            SourceCode::Text(text, _) => text.clone(),
-            SourceCode::Program(_) | SourceCode::Host(_) => String::new(),
-        };
-        let (number, made) = (self.last() + 1, SystemTime::now());
-        self.versions.push_back(Version {
-            number,
-            made,
-            schema: schema.to_owned(),
-            text,
-            changes,
-            restores,
-            check: None,
-            times: Vec::new(),
-            options: Arc::new(options),
-            definition: Some(definition.clone()),
-        });
-        if let Some(old) = self.versions.len().checked_sub(KEPT + 1) {
-            self.versions[old].definition = None;
-        }
+        let number = self.last() + 1;
+        let version = Version::new(number, SystemTime::now(), schema.to_owned(), text.to_owned());
+        self.versions.push_back(Version { options, changes, ..version });
         if self.versions.len() > MOST {
             self.versions.pop_front();
         }
+        (number, true)
     }
 
     fn get_mut(&mut self, number: u32) -> Option<&mut Version> {

@@ -1,12 +1,12 @@
 //! Operators by name. A new registration of a name replaces the operator, without a message and for every handle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
-use super::history::{CheckNote, History, TimeNote};
+use super::history::{CheckNote, History, MOST, TimeNote};
 use super::last_call::Last;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
@@ -74,6 +74,49 @@ pub struct OpOptions {
 }
 
 impl OpOptions {
+    /// The options with the text in place of a program, whose machine code would stay in memory.
+    fn light(&self) -> Self {
+        let mut options = self.clone();
+        if let SourceCode::Program(program) = &options.source {
+            options.source = SourceCode::Text(program.text().to_owned(), program.options().clone());
+        }
+        options
+    }
+
+    /// The text of the source; empty for a closure.
+    fn text(&self) -> &str {
+        match &self.source {
+            SourceCode::Text(text, _) => text,
+            SourceCode::Program(program) => program.text(),
+            SourceCode::Host(_) => "",
+        }
+    }
+
+    fn has_source_of(&self, other: &Self) -> bool {
+        match (&self.source, &other.source) {
+            (SourceCode::Text(a, with), SourceCode::Text(b, other)) => a == b && with == other,
+            (SourceCode::Host(a), SourceCode::Host(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// The options that are not their defaults, as they are written.
+    fn said(&self) -> Vec<String> {
+        let text = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("{name}={value:?}"));
+        let shape = match &self.shape {
+            ShapeRule::Signature(text) => Some(format!("shape={text:?}")),
+            ShapeRule::LikeFirst | ShapeRule::Callable(_) => None,
+        };
+        let block = self.block.map(|[x, y, z]| match (y, z) {
+            (1, 1) => format!("block={x}"),
+            _ => format!("block=({x}, {y}, {z})"),
+        });
+        let timeout = self.timeout.map(|t| format!("timeout={}", t.as_secs_f64()));
+        let (kernel, threads) = (text("kernel", &self.kernel), text("threads", &self.threads));
+        let (grid, shared_mem) = (text("grid", &self.grid), text("shared_mem", &self.shared_mem));
+        [kernel, shape, threads, block, grid, shared_mem, timeout].into_iter().flatten().collect()
+    }
+
     /// Options for a source, everything else at its default.
     pub fn new(source: SourceCode) -> Self {
         OpOptions {
@@ -171,14 +214,60 @@ pub struct Definition {
 pub(crate) struct Entry {
     pub name: String,
     current: RwLock<Arc<Definition>>,
-    history: Mutex<History>,
+    past: Mutex<Past>,
     /// The operator and the number of the version that this is, where it is one version and not what the name means.
     version: Option<(Arc<Entry>, u32)>,
 }
 
+/// The versions of a name, and what each is made of.
+#[derive(Default)]
+struct Past {
+    history: History,
+    recipes: VecDeque<Recipe>,
+}
+
+/// What a version is made of. The last [`KEPT`] keep their compiled definitions; an older one is compiled again when it is asked for.
+struct Recipe {
+    number: u32,
+    options: OpOptions,
+    definition: Option<Arc<Definition>>,
+}
+
+/// The number of versions that keep their compiled definitions.
+const KEPT: usize = 8;
+
 impl Entry {
-    fn history(&self) -> std::sync::MutexGuard<'_, History> {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    fn past(&self) -> std::sync::MutexGuard<'_, Past> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Past {
+    /// Adds a definition; one that is what the newest version is takes its place.
+    fn add(&mut self, options: &OpOptions, definition: &Arc<Definition>) {
+        let options = options.light();
+        let last = self.recipes.back();
+        let is_other = last.is_some_and(|last| !options.has_source_of(&last.options));
+        let (schema, text) = (definition.schema.to_string(), options.text().to_owned());
+        let (number, is_new) = self.history.add(&schema, &text, options.said(), is_other);
+        if !is_new {
+            self.recipes.pop_back();
+        }
+        self.recipes.push_back(Recipe { number, options, definition: Some(definition.clone()) });
+        if let Some(old) = self.recipes.len().checked_sub(KEPT + 1) {
+            self.recipes[old].definition = None;
+        }
+        if self.recipes.len() > MOST {
+            self.recipes.pop_front();
+        }
+    }
+
+    /// The schema of a version, and what it is made of.
+    fn recipe(&self, number: u32) -> Result<(String, OpOptions, Option<Arc<Definition>>)> {
+        let version = self.history.version(number)?;
+        let recipe = self.recipes.iter().find(|recipe| recipe.number == number);
+        let recipe = recipe.ok_or_else(|| Error::argument(format!("version {number} cannot be made again")))?;
+        Ok((version.schema.clone(), recipe.options.clone(), recipe.definition.clone()))
     }
 }
 
@@ -206,11 +295,6 @@ impl Op {
     /// [`Error::Compile`] when the text does not compile; [`Error::Argument`] for a malformed schema, signature or
     /// expression (with a caret), or parameters that cannot be bound (with the binding made).
     pub fn define(schema: &str, options: OpOptions) -> Result<Op> {
-        Op::define_as(schema, options, None)
-    }
-
-    /// Defines an operator; `restores` is the version that this one restores.
-    fn define_as(schema: &str, options: OpOptions, restores: Option<u32>) -> Result<Op> {
         let definition = Arc::new(Definition::new(schema, options.clone())?);
         let name = definition.schema.qualified_name();
         let mut registry = write(&REGISTRY);
@@ -220,22 +304,23 @@ impl Op {
                 entry.clone()
             }
             None => {
-                let history = Mutex::new(History { name: name.clone(), ..History::default() });
+                let history = History { name: name.clone(), ..History::default() };
+                let past = Mutex::new(Past { history, recipes: VecDeque::new() });
                 let current = RwLock::new(definition.clone());
-                let entry = Arc::new(Entry { name: name.clone(), current, history, version: None });
+                let entry = Arc::new(Entry { name: name.clone(), current, past, version: None });
                 registry.insert(name, entry.clone());
                 entry
             }
         };
         drop(registry);
-        entry.history().add(&definition.schema.to_string(), &options, &definition, restores);
+        entry.past().add(&options, &definition);
         Ok(Op { entry })
     }
 
     /// The versions of the name: each definition that differed from the one before. Of a version that [`Op::version`] gave, those of its
     /// operator.
     pub fn history(&self) -> History {
-        self.recorder().0.history().clone()
+        self.recorder().0.past().history.clone()
     }
 
     /// A version by its number, as an operator that is not what the name means: calls, checks and benchmarks run it, and are noted in it.
@@ -244,13 +329,13 @@ impl Op {
     /// [`Error::Argument`] where there is no such version; [`Error::Compile`] where its text no longer compiles, because a header is gone.
     pub fn version(&self, number: u32) -> Result<Op> {
         let (entry, _) = self.recorder();
-        let version = entry.history().version(number)?.clone();
-        let definition = match version.definition() {
+        let (schema, options, definition) = entry.past().recipe(number)?;
+        let definition = match definition {
             Some(definition) => definition,
-            None => Arc::new(Definition::new(&version.schema, version.options().clone())?),
+            None => Arc::new(Definition::new(&schema, options)?),
         };
         let (name, current) = (entry.name.clone(), RwLock::new(definition));
-        let entry = Entry { name, current, history: Mutex::default(), version: Some((entry.clone(), number)) };
+        let entry = Entry { name, current, past: Mutex::default(), version: Some((entry.clone(), number)) };
         Ok(Op { entry: Arc::new(entry) })
     }
 
@@ -259,20 +344,21 @@ impl Op {
     /// # Errors
     /// As [`Op::version`].
     pub fn restore(&self, number: u32) -> Result<()> {
-        let version = self.recorder().0.history().version(number)?.clone();
-        Op::define_as(&version.schema, version.options().clone(), Some(number)).map(drop)
+        let (schema, options, _) = self.recorder().0.past().recipe(number)?;
+        Op::define(&schema, options)?.note_restored(number);
+        Ok(())
     }
 
     /// Notes the outcome of a check in the version that this is.
     pub fn note_check(&self, check: CheckNote) {
         let (entry, number) = self.recorder();
-        entry.history().note_check(number, check);
+        entry.past().history.note_check(number, check);
     }
 
     /// Notes times in the version that this is.
     pub fn note_times(&self, times: Vec<TimeNote>) {
         let (entry, number) = self.recorder();
-        entry.history().note_times(number, times);
+        entry.past().history.note_times(number, times);
     }
 
     /// The number of the version that this is.
@@ -282,14 +368,14 @@ impl Op {
 
     /// Says that the newest version restores another one.
     pub fn note_restored(&self, number: u32) {
-        self.recorder().0.history().note_restored(number);
+        self.recorder().0.past().history.note_restored(number);
     }
 
     /// The entry that has the history, and the number of the version that this is.
     fn recorder(&self) -> (&Arc<Entry>, u32) {
         match &self.entry.version {
             Some((entry, number)) => (entry, *number),
-            None => (&self.entry, self.entry.history().last()),
+            None => (&self.entry, self.entry.past().history.last()),
         }
     }
 

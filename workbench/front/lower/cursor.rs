@@ -2,11 +2,11 @@
 //! its declarations.
 
 use super::Lowerer;
-use super::expressions::typed_tree::TemplateIndex;
-use super::scopes::names::{Callable, Decl, ScopeId, ScopeKind};
+use super::expressions::typed_tree::{FuncIndex, TemplateIndex};
+use super::scopes::names::{Callable, Decl, GLOBAL, ScopeId, ScopeKind};
 use super::templates::declarations::TemplateKind;
-use crate::front::ast::{Ident, Item, Symbol, TemplateHead};
-use crate::front::cursor::{self, Cursor, KnownName, NameKind};
+use crate::front::ast::{Access, Ident, Item, Member, MemberKind, Symbol, TemplateHead};
+use crate::front::cursor::{Cursor, KnownName, NameKind};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{Const, Scalar};
 use crate::source::Span;
@@ -26,7 +26,7 @@ impl<'a> Lowerer<'a> {
 
     /// Notes the names in scope, if it is the cursor's name that is looked up.
     pub(super) fn look_round(&mut self, symbol: Symbol) {
-        let Some(cursor) = self.cursor_named(symbol) else { return };
+        let Some(cursor) = self.cursor_named(symbol).filter(|cursor| cursor.is_free()) else { return };
         let mut scopes = vec![self.scopes.current()];
         while let Some(parent) = scopes.last().and_then(|&scope| self.scopes.parent(scope)) {
             scopes.push(parent);
@@ -55,13 +55,57 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Notes the meaning of a name, if the cursor is at it.
-    pub(super) fn note_meaning(&self, ident: &Ident, decl: &Decl) {
+    /// It was looked up in a scope, or from the current one.
+    pub(super) fn note_meaning(&self, ident: &Ident, decl: &Decl, scope: Option<ScopeId>) {
         if let Some((cursor, _)) = self.cursor
             && cursor.asks_for(ident.span)
         {
-            let span = self.scopes.span(ident.name).unwrap_or(Span::NONE);
-            cursor.note(1, vec![self.known(ident.name, decl, span)]);
+            let span = match scope {
+                Some(scope) => {
+                    self.scopes.entry(scope, ident.name, &mut Vec::new()).ok().flatten().map(|(_, span)| span)
+                }
+                None => self.scopes.span(ident.name),
+            };
+            cursor.note(1, vec![self.known(ident.name, decl, span.unwrap_or(Span::NONE))]);
         }
+    }
+
+    /// The place of a field's name in its class.
+    pub(super) fn field_span(&self, owner: u32, symbol: Symbol) -> Option<Span> {
+        let members = &self.class(owner).decl?.members;
+        members.iter().find_map(|member| match &member.kind {
+            MemberKind::Field(decl) => decl.vars.iter().find(|var| var.name.name == symbol).map(|var| var.name.span),
+            _ => None,
+        })
+    }
+
+    /// The body of a lambda that the cursor is in is lowered, whether something calls it or not.
+    pub(super) fn reach_lambda(&mut self, index: FuncIndex, span: Span) {
+        if self.cursor.is_some_and(|(cursor, _)| cursor.is_in(span)) {
+            self.note_call(index, span);
+        }
+    }
+
+    /// A member of a class of the library that its text keeps to itself.
+    fn is_kept_back(&self, scope: ScopeId, symbol: Symbol) -> bool {
+        let ScopeKind::Class(id) = self.scopes.kind(scope) else {
+            // In no namespace these are CUDA's.
+            let is_inner = scope != GLOBAL && self.scopes.space(scope).is_some();
+            return is_inner && self.interner.name(symbol).starts_with("__");
+        };
+        let class = self.class(id);
+        let Some(decl) = class.decl.filter(|decl| self.in_library(decl.span)) else { return false };
+        let name = self.interner.name(symbol);
+        let is_own_name = decl.name.as_ref().is_some_and(|name| name.last().name == symbol);
+        let is_it = |member: &&Member| match &member.kind {
+            MemberKind::Field(decl) => decl.vars.iter().any(|var| var.name.name == symbol),
+            MemberKind::Function(f) => f.name.last().name == symbol,
+            _ => false,
+        };
+        let waiting = decl.waiting.get(&symbol).into_iter().flatten();
+        let found = decl.members.iter().filter(is_it).chain(waiting).all(|member| member.access != Access::Public);
+        let is_any = decl.members.iter().any(|member| is_it(&member)) || decl.waiting.contains_key(&symbol);
+        is_own_name || name.starts_with('_') || name.ends_with('_') || is_any && found
     }
 
     /// Notes what a declaration at the cursor declares, if no lookup has told.
@@ -83,11 +127,11 @@ impl<'a> Lowerer<'a> {
     fn is_wanted(&self, cursor: &Cursor, symbol: Symbol) -> bool {
         let name = self.interner.name(symbol);
         // Words of the library's own, operators, destructors.
-        let is_ours = name.contains("__wb") || name.contains("__WB") || name.starts_with("operator");
+        let is_ours = is_ours(name) || name.starts_with("operator");
         let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let prefix = cursor.prefix().unwrap_or("");
         let begins = name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-        begins && is_word && !is_ours && name != cursor::NAME
+        begins && is_word && !is_ours
     }
 
     /// Notes the names in scopes, the innermost first; what an inner one has hides the outer ones' of that name.
@@ -99,6 +143,7 @@ impl<'a> Lowerer<'a> {
                 self.scopes.names_within(scope).filter(|n| self.is_wanted(cursor, *n)).collect();
             names.sort_unstable_by_key(|name| self.interner.name(*name));
             names.dedup();
+            names.retain(|name| !self.is_kept_back(scope, *name));
             for name in names.into_iter().filter(|name| seen.insert(*name)) {
                 found.extend(self.known_in(scope, name));
             }
@@ -110,14 +155,21 @@ impl<'a> Lowerer<'a> {
     fn known_in(&mut self, scope: ScopeId, symbol: Symbol) -> Option<KnownName> {
         if matches!(self.scopes.kind(scope), ScopeKind::Class(_)) {
             let decl = self.lookup_in(scope, symbol)?;
-            return Some(self.known(symbol, &decl, Span::NONE));
+            let span = self.scopes.entry(scope, symbol, &mut Vec::new()).ok().flatten().map(|(_, span)| span);
+            return Some(self.known(symbol, &decl, span.unwrap_or(Span::NONE)));
         }
         match self.scopes.entry(scope, symbol, &mut Vec::new()) {
             Ok(found) => found.map(|(decl, span)| self.known(symbol, &decl, span)),
             Err(waits) => {
                 let space = self.scopes.space(waits.0)?;
                 let items: Vec<&'a Item> = self.scopes.lazy.items(space, symbol).collect();
-                let declarations = items.iter().filter_map(|item| self.item_text(item)).take(MAX_OVERLOADS).collect();
+                let declarations: Vec<String> =
+                    items.iter().filter_map(|item| self.item_text(item)).take(MAX_OVERLOADS).collect();
+                // Macros of the library declare much of it; what they declare has types.
+                if declarations.iter().any(|text| is_ours(text)) {
+                    let decl = self.lookup_in(scope, symbol)?;
+                    return Some(self.known(symbol, &decl, Span::NONE));
+                }
                 let kind = items.first().map_or(NameKind::Text, |item| kind_of(item));
                 Some(KnownName { name: self.interner.name(symbol).to_owned(), kind, declarations, span: Span::NONE })
             }
@@ -164,6 +216,7 @@ impl<'a> Lowerer<'a> {
         let place = match decl {
             Decl::Functions(set) => set.first().map_or(span, |first| self.callable_span(*first)),
             Decl::Var(id) => self.var(*id).span,
+            Decl::Field(field) => self.field_span(field.owner, symbol).unwrap_or(Span::NONE),
             _ => span,
         };
         let span = if self.in_library(place) { Span::NONE } else { place };
@@ -187,11 +240,17 @@ impl<'a> Lowerer<'a> {
             return format!("{} with {}", self.template_text(*template), self.args_text(args));
         }
         let written = self.written(func.whole);
+        let name = self.interner.name(func.name);
         // A macro's use stands for its text.
-        if written.ends_with(')') && written.contains(self.interner.name(func.name)) {
+        if written.ends_with(')') && written.contains(&format!(" {name}(")) && !is_ours(&written) {
             return written;
         }
-        let params: Vec<String> = func.params.iter().map(Ty::to_string).collect();
+        let named = func.code.as_ref().map_or(&[][..], |code| code.params);
+        let param = |(at, ty): (usize, &Ty)| match named.get(at).and_then(|param| param.name) {
+            Some(name) if !is_ours(self.text(&name)) => ty.declaring(self.text(&name)),
+            _ => ty.to_string(),
+        };
+        let params: Vec<String> = func.params.iter().enumerate().map(param).collect();
         format!("{} {}({})", func.ret, func.display, params.join(", "))
     }
 
@@ -223,12 +282,34 @@ impl<'a> Lowerer<'a> {
 
     /// The text of a place in one line.
     fn written(&self, span: Span) -> String {
-        let text = self.sources.text(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = without_comments(self.sources.text(span));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         match text.char_indices().nth(MAX_DECLARATION) {
             Some((end, _)) => format!("{}...", &text[..end]),
             None => text,
         }
     }
+}
+
+/// The text names what is the library's own.
+fn is_ours(text: &str) -> bool {
+    text.contains("__wb") || text.contains("__WB")
+}
+
+fn without_comments(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
+        out.push_str(&rest[..at]);
+        out.push(' ');
+        let end = if rest[at..].starts_with("//") {
+            rest[at..].find('\n')
+        } else {
+            rest[at + 2..].find("*/").map(|end| end + 4)
+        };
+        rest = end.map_or("", |end| &rest[at + end..]);
+    }
+    out + rest
 }
 
 fn value_text(value: Const) -> String {

@@ -351,6 +351,12 @@ pub fn macros() -> impl Iterator<Item = &'static str> {
     MACROS.iter().map(|(name, _)| *name)
 }
 
+/// The names of all predefined macros.
+pub fn all_macros() -> impl Iterator<Item = &'static str> {
+    let library = crate::library::MACROS.iter().chain(crate::library::HOST_MACROS);
+    MACROS.iter().chain(CONSTANTS).chain(library).map(|(name, _)| *name)
+}
+
 /// The definition of a predefined macro.
 pub(super) fn predefined(name: &str) -> Option<&'static str> {
     static TABLE: Once<HashMap<&str, &str>> = Once::new(|| {

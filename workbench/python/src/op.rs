@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 use workbench::ir::ParamType;
-use workbench::ops::history::TimeNote;
 use workbench::ops::schema::{Argument, Return, Schema};
 use workbench::ops::shape::{Expr, Extents, Operator};
 use workbench::ops::{self, ArgValue, Definition, OpOptions, Plan, RunConfig, ShapeFn, ShapeRule, SourceCode, Spec};
@@ -18,6 +17,7 @@ use workbench::runtime::arrange::arrange;
 use workbench::runtime::{DType, Device, Error, Queue, Report};
 
 use crate::args::{self, Keep};
+use crate::bench::BenchReport;
 use crate::check::CheckReport;
 use crate::errors::{self, argument};
 use crate::gil;
@@ -134,10 +134,9 @@ impl NativeOp {
         self.op.note_check(report.0.note());
     }
 
-    /// Notes times: size, and in seconds the median and the ends of its interval.
-    fn _note_times(&self, times: Vec<(u64, f64, f64, f64)>) {
-        let note = |(size, seconds, low, high)| TimeNote { size, seconds, low, high };
-        self.op.note_times(times.into_iter().map(note).collect());
+    /// Notes the times of a benchmark's contestant, which it is.
+    fn _note_times(&self, report: &BenchReport, contestant: &str) {
+        report.0.note_in(&self.op, contestant);
     }
 
     /// Its qualified name, `ns::name`.

@@ -261,7 +261,8 @@ impl<'a> Lowerer<'a> {
             match field.name {
                 Some(name) => {
                     let decl = FieldDecl::of(s.id, field, base);
-                    if self.scopes.declare_in(scope, name, Decl::Field(decl.into()), span).is_err() {
+                    let at = self.scopes.watched.and_then(|_| self.field_span(s.id, name)).unwrap_or(span);
+                    if self.scopes.declare_in(scope, name, Decl::Field(decl.into()), at).is_err() {
                         let message = format!("`{}` has two members `{}`", s.name, self.interner.name(name));
                         self.report(Diagnostic::error(Code::Redefinition, span, message));
                     }

@@ -205,7 +205,7 @@ impl<'a> Lowerer<'a> {
             self.no_member(&s, &ident);
             return None;
         };
-        self.note_meaning(&ident, &decl);
+        self.note_meaning(&ident, &decl, Some(scope));
         if !self.may_name(naming, &ident, matches!(decl, Decl::Functions(_))) {
             return None;
         }

@@ -82,6 +82,7 @@ impl<'a> Lowerer<'a> {
             let sig = self.lambda_signature(lambda, closure.id, class_scope);
             let info = self.signature(sig);
             let index = self.add_func(info);
+            self.reach_lambda(index, lambda.span);
             if holds_nothing {
                 let sig = Signature { this: None, ..self.lambda_signature(lambda, closure.id, class_scope) };
                 let info = self.signature(sig);

@@ -130,7 +130,8 @@ impl<'a> Lowerer<'a> {
             Within::Scope(scope) => self.lookup_in(*scope, symbol),
             Within::Type(ty, span) => return self.find_in_type(ty, *span, part),
         };
-        decl.iter().for_each(|decl| self.note_meaning(&part.ident, decl));
+        let scope = if let Within::Scope(scope) = within { Some(*scope) } else { None };
+        decl.iter().for_each(|decl| self.note_meaning(&part.ident, decl, scope));
         match decl {
             Some(decl) => self.apply(decl, part),
             None => Found::None,
@@ -145,7 +146,7 @@ impl<'a> Lowerer<'a> {
                 let (id, name) = (e.id, e.name.clone());
                 self.look_into_enum(id, ty, symbol);
                 if let Some(c) = self.enum_constant(id, symbol) {
-                    self.note_meaning(&part.ident, &Decl::Constant(ty.clone(), c));
+                    self.note_meaning(&part.ident, &Decl::Constant(ty.clone(), c), None);
                     return Found::Constant(ty.clone(), c);
                 }
                 let names: Vec<&str> = self.enum_names(id).map(|s| self.interner.name(s)).collect();
@@ -167,7 +168,7 @@ impl<'a> Lowerer<'a> {
                 match self.lookup_in(scope, symbol) {
                     Some(decl) if !self.may_name(s.id, &part.ident, matches!(decl, Decl::Functions(_))) => Found::Error,
                     Some(decl) => {
-                        self.note_meaning(&part.ident, &decl);
+                        self.note_meaning(&part.ident, &decl, Some(scope));
                         self.apply(decl, part)
                     }
                     None => {

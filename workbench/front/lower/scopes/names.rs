@@ -414,7 +414,7 @@ impl<'a> Scopes<'a> {
     }
 
     fn watch(&mut self, scope: ScopeId, symbol: Symbol, span: Span) {
-        if self.watched == Some(span) {
+        if self.watched == Some(span) && self.seen.is_none() {
             self.seen = Some((scope, symbol));
         }
     }

@@ -2,14 +2,18 @@
 
 import { cppLanguage } from '@codemirror/lang-cpp';
 import { highlightingFor } from '@codemirror/language';
-import { linter } from '@codemirror/lint';
-import { EditorView, hoverTooltip } from '@codemirror/view';
+import { forEachDiagnostic, linter } from '@codemirror/lint';
+import { StateEffect } from '@codemirror/state';
+import { EditorView, hoverTooltip, ViewPlugin } from '@codemirror/view';
 import { highlightCode } from '@lezer/highlight';
 
 import { isPython, mayHoldCuda } from './texts';
 
 // Milliseconds without a key after which a cell is checked.
 const DELAY = 150;
+
+// The effect of a transaction that asks for a check though the text is the same.
+const recheck = StateEffect.define();
 
 const theme = EditorView.theme({
   '.cm-tooltip.cm-tooltip-lint, .cm-tooltip.cm-tooltip-hover, .cm-tooltip.cm-cuda-hover': {
@@ -76,16 +80,21 @@ function diagnostic(problem, length) {
       }
       return shown;
     },
-    actions: replacement ? [{ name: fix(replacement), apply: view => view.dispatch({ changes: change(replacement) }) }] : []
+    actions: replacement ? [{ name: fix(replacement), apply: (view, start) => mend(view, replacement, start - from) }] : []
   };
+}
+
+// Makes a change that was meant for a text to which `moved` characters have been added in front of it since.
+function mend(view, { from, to, text }, moved) {
+  const start = from + moved;
+  const end = to + moved;
+  if (start >= 0 && end <= view.state.doc.length) {
+    view.dispatch({ changes: { from: start, to: end, insert: text } });
+  }
 }
 
 function fix({ from, to, text }) {
   return from === to ? `Insert ${text}` : `Write ${text}`;
-}
-
-function change({ from, to, text }) {
-  return { from, to, insert: text };
 }
 
 // A signature in the theme's colours.
@@ -119,16 +128,26 @@ function explained(state, markdown) {
   return shown;
 }
 
+function needsRefresh(update) {
+  return update.transactions.some(({ effects }) => effects.some(effect => effect.is(recheck)));
+}
+
 // The extension of one editor, whose cell is `model`.
 export function checking(kernels, model) {
   const holdsCuda = text => isPython(model.mimeType) && mayHoldCuda(text);
+  // What was drawn stays while the kernel has no answer: CodeMirror moves it along with the text.
   const check = async view => {
     const cell = view.state.doc.toString();
     if (!holdsCuda(cell)) {
       return [];
     }
-    const answer = await kernels.ask(model, { request: 'problems', cell });
-    return (answer?.problems ?? []).map(problem => diagnostic(problem, cell.length));
+    const answer = await kernels.ask(model, 'problems', { request: 'problems', cell });
+    if (answer === null) {
+      const kept = [];
+      forEachDiagnostic(view.state, (one, from, to) => kept.push({ ...one, from, to }));
+      return kept;
+    }
+    return answer.problems.map(problem => diagnostic(problem, cell.length));
   };
   const explain = async (view, pos) => {
     const cell = view.state.doc.toString();
@@ -136,11 +155,56 @@ export function checking(kernels, model) {
     if (word === null || !holdsCuda(cell)) {
       return null;
     }
-    const answer = await kernels.ask(model, { request: 'hover', cell, offset: pos });
+    const answer = await kernels.ask(model, 'hover', { request: 'hover', cell, offset: pos });
     if (!answer?.hover) {
       return null;
     }
     return { pos: word.from, end: word.to, above: true, create: () => ({ dom: explained(view.state, answer.hover) }) };
   };
-  return [linter(check, { delay: DELAY }), hoverTooltip(explain, { hoverTime: 400 }), theme];
+  return [linter(check, { delay: DELAY, needsRefresh }), hoverTooltip(explain, { hoverTime: 400 }), again(kernels, model, holdsCuda), theme];
+}
+
+// Checks a cell again where its kernel may know more: it has run a cell, which may have loaded Workbench, or it is another kernel.
+function again(kernels, model, holdsCuda) {
+  return ViewPlugin.fromClass(
+    class {
+      constructor(view) {
+        this.view = view;
+        this.kernel = null;
+        this.hasRun = false;
+        this.heard = (_, { header, content }) => {
+          // Questions make a kernel busy, too; a cell alone has an input.
+          if (header.msg_type === 'execute_input') {
+            this.hasRun = true;
+          } else if (this.hasRun && header.msg_type === 'status' && content.execution_state === 'idle') {
+            this.hasRun = false;
+            this.check();
+          }
+        };
+        this.timer = setInterval(() => this.connect(), 2000);
+        queueMicrotask(() => this.connect());
+      }
+
+      check() {
+        if (holdsCuda(this.view.state.doc.toString())) {
+          this.view.dispatch({ effects: recheck.of(null) });
+        }
+      }
+
+      connect() {
+        const kernel = kernels.kernel(model);
+        if (kernel !== this.kernel) {
+          this.kernel?.iopubMessage.disconnect(this.heard);
+          kernel?.iopubMessage.connect(this.heard);
+          this.kernel = kernel;
+          this.check();
+        }
+      }
+
+      destroy() {
+        clearInterval(this.timer);
+        this.kernel?.iopubMessage.disconnect(this.heard);
+      }
+    }
+  );
 }

@@ -2,9 +2,9 @@
 
 const MAGIC = /^\s*%%(kernel|cuda)\b[^\n]*(\n|$)/;
 const CUDA =
-  /__global__|__device__|__shared__|\bTORCH_LIBRARY|\bPYBIND11_MODULE|\btorch::Tensor|#\s*include\b/;
+  /__global__|__device__|__shared__|\bTORCH_LIBRARY|\bPYBIND11_MODULE|\btorch::Tensor|^[ \t]*#[ \t]*include[ \t]*[<"][\w/.]+[>"]/m;
 const ARGUMENT =
-  /\b(compile|load_inline|op)\s*\(\s*$|\b(cuda_sources?|cpp_sources?|source)\s*=\s*\[?\s*$/;
+  /\b((wb|workbench)\.(compile|op|load_inline)|load_inline)\s*\(\s*$|\b(cuda_sources?|cpp_sources?)\s*=\s*\[?\s*$/;
 
 // Where the body of a `%%kernel` cell begins; -1 in other cells.
 export function bodyOfMagic(text) {
@@ -29,7 +29,7 @@ export function insideOfString(literal, before) {
 
 // The cell may hold CUDA C++.
 export function mayHoldCuda(text) {
-  return bodyOfMagic(text) >= 0 || CUDA.test(text) || /\b(compile|load_inline|op)\s*\(/.test(text);
+  return bodyOfMagic(text) >= 0 || CUDA.test(text) || /\b((wb|workbench)\.(compile|op)|load_inline)\s*\(/.test(text);
 }
 
 // The cell is run by a Python kernel.

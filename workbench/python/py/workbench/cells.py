@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from typing import Iterator
 
 __all__ = ["CudaText", "cuda_texts"]
 
-#: Magics whose cells are CUDA C++.
+#: Magics whose cells are CUDA C++, and those whose cells are Python.
 MAGICS = ("%%kernel", "%%cuda")
+PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 _MAGIC = re.compile(r"\s*(%%\w+)([^\n]*)(?:\n|$)")
-_DEFINE = re.compile(r"(?<!\S)-D\s*([A-Za-z_]\w*)(?:=(\"[^\"]*\"|'[^']*'|\S*))?")
 _STRING = re.compile(r"#[^\n]*|(?P<prefix>(?<!\w)[A-Za-z]{0,2})(?P<quotes>\"\"\"|'''|\"|')")
-_CUDA = re.compile(r"__global__|__device__|__shared__|\bTORCH_LIBRARY|\bPYBIND11_MODULE|\btorch::Tensor|#\s*include\b")
-_COMPILE = re.compile(r"(?:\bcompile\s*\(|\bsource\s*=)\s*$")
-_ARGUMENT = re.compile(r"\b(?:compile|load_inline|op)\s*\(\s*$|\b(?:cuda_sources?|cpp_sources?|source)\s*=\s*\[?\s*$")
+_ENDS = {quotes: re.compile(rf"(?:\\.|[^\\])*?(?:{quotes}|(?=\n))" if len(quotes) == 1 else rf"(?:\\.|[^\\])*?{quotes}", re.DOTALL) for quotes in ('"""', "'''", '"', "'")}
+_CUDA = re.compile(
+    r"__global__|__device__|__shared__|\bTORCH_LIBRARY|\bPYBIND11_MODULE|\btorch::Tensor|^[ \t]*#[ \t]*include[ \t]*[<\"][\w/.]+[>\"]", re.MULTILINE
+)
+_COMPILE = re.compile(r"\b(?:wb|workbench)\.compile\s*\(\s*$")
+_ARGUMENT = re.compile(r"\b(?:(?:wb|workbench)\.(?:compile|op|load_inline)|load_inline)\s*\(\s*$|\b(?:cuda_sources?|cpp_sources?)\s*=\s*\[?\s*$")
+#: The number of characters in front of a string that tell what it is an argument of.
+_LOOK_BACK = 200
 
 
 @dataclass(frozen=True)
@@ -33,11 +39,28 @@ def cuda_texts(cell: str) -> list[CudaText]:
     """The CUDA C++ of a cell, in order."""
     magic = _MAGIC.match(cell)
     if magic is not None:
-        if magic[1] not in MAGICS:
+        if magic[1] in MAGICS:
+            return [CudaText(magic.end(), len(cell), True, _defines(magic[2]))]
+        if magic[1] not in PYTHON_MAGICS:
             return []
-        defines = {name: value.strip("\"'") or "1" for name, value in _DEFINE.findall(magic[2])}
-        return [CudaText(magic.end(), len(cell), True, defines)]
     return list(_strings(cell))
+
+
+def _defines(line: str) -> dict[str, str]:
+    """The macros that the options of a magic's line define."""
+    try:
+        words = iter(shlex.split(line))
+    except ValueError:
+        return {}
+    defines = {}
+    for word in words:
+        if word.startswith("-D"):
+            name, equals, value = (word[2:] or next(words, "")).partition("=")
+            defines[name] = value if equals else "1"
+        elif word.startswith("--") and "=" not in word:
+            # Options take a value, which may look like anything.
+            next(words, None)
+    return defines
 
 
 def _strings(cell: str) -> Iterator[CudaText]:
@@ -49,12 +72,15 @@ def _strings(cell: str) -> Iterator[CudaText]:
             continue
         start = at
         # What ends the string; one line's string may lack its end, as may the last of a cell that is being written.
-        close = re.compile(r"(?:\\.|[^\\])*?" + (quotes if len(quotes) == 3 else f"(?:{quotes}|(?=\\n))"), re.DOTALL)
-        ended = close.match(cell, start)
+        ended = _ENDS[quotes].match(cell, start)
         at = ended.end() if ended else len(cell)
-        end = at - len(quotes) if ended and cell.endswith(quotes, start, at) else at
+        is_closed = ended is not None and cell.endswith(quotes, start, at)
+        end = at - len(quotes) if is_closed else at
         if "f" in found["prefix"].lower() or "b" in found["prefix"].lower():
             continue
-        before = cell[: found.start()]
-        if _CUDA.search(cell, start, end) or _ARGUMENT.search(before) and len(quotes) == 3:
-            yield CudaText(start, end, bool(_COMPILE.search(before)))
+        before = cell[max(0, found.start() - _LOOK_BACK) : found.start()]
+        if _CUDA.search(cell[start:end]) or len(quotes) == 3 and _ARGUMENT.search(before):
+            # Options that follow, other pieces of the text, and escapes change what is compiled.
+            is_raw = "r" in found["prefix"].lower() or "\\" not in cell[start:end]
+            is_alone = is_closed and re.compile(r"\s*\)").match(cell, at) is not None
+            yield CudaText(start, end, bool(_COMPILE.search(before)) and is_alone and is_raw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import pathlib
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ class History:
             text = self._native.json()
         elif path.suffix == ".html":
             card = self._native._repr_mimebundle_()["text/html"]
-            text = f'<!doctype html>\n<meta charset="utf-8">\n<meta name="color-scheme" content="light dark">\n<title>{_PAGE_TITLE}</title>\n{card}\n'
+            text = f'<!doctype html>\n<meta charset="utf-8">\n<meta name="color-scheme" content="light dark">\n<title>{html.escape(self.name)}</title>\n{card}\n'
         else:
             raise make_argument_error(f"a history is written as .html or .json, not {path.suffix or 'without an ending'}")
         path.write_text(text, encoding="utf-8")
@@ -156,9 +157,6 @@ class History:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return self._native._repr_mimebundle_()
-
-
-_PAGE_TITLE = "Versions"
 
 
 def _tuple(args: Any) -> tuple[Any, ...]:

@@ -37,10 +37,14 @@ def _complete(context: Any) -> dict[str, Any]:
         return {"completions": []}
     source = cell[text.start : text.end]
     found = language_service.complete(source, offset - text.start, defines=text.defines)
+    fragment = source[found.start : found.end]
     items = [SimpleCompletion(item.name, type=_TYPES.get(item.kind, item.kind)) for item in found.items]
+    # Python's names mean nothing here, but IPython leaves them out only where there are others.
+    if not items and fragment:
+        items = [SimpleCompletion(fragment, type="text")]
     return {
         "completions": items,
-        "matched_fragment": source[found.start : found.end],
+        "matched_fragment": fragment,
         "suppress": True,
         "ordered": True,
     }
@@ -142,6 +146,8 @@ class _Inspect:
     def __call__(self, code: str, cursor_pos: int, *args: Any, **kwargs: Any) -> Any:
         described = _described(code, cursor_pos)
         if described is None:
+            if _text_at(code, min(cursor_pos, len(code))) is not None:
+                return {"status": "ok", "found": False, "data": {}, "metadata": {}}
             return self.before(code, cursor_pos, *args, **kwargs)
         data = {"text/plain": described[0], "text/markdown": described[1]}
         return {"status": "ok", "found": True, "data": data, "metadata": {}}

@@ -544,8 +544,7 @@ class Op(Differentiable, NativeOp):
         report = bench_callable(
             self.__name__, self, args, self.reference, sizes=sizes, make_args=make_args, others=others, **options
         )
-        rows = [row for row in report.rows if row["name"] == self.__name__]
-        self._note_times([(row["size"], row["median"], row["low"], row["high"]) for row in rows])
+        self._note_times(report, self.__name__)
         return report
 
     def _against(self, against: int | str) -> int:
