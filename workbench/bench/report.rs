@@ -122,12 +122,12 @@ struct Tally {
 }
 
 impl BenchReport {
-    /// Notes the times of a contestant in the history of an operator, which it is.
-    pub fn note_in(&self, op: &Op, contestant: &str) {
+    /// Notes the times of a contestant in the history of an operator, whose version of this number it was.
+    pub fn note_in(&self, op: &Op, number: u32, contestant: &str) {
         let own = self.rows.iter().filter(|row| row.name == contestant);
         let note =
             |row: &BenchRow| TimeNote { size: row.size, seconds: row.median_s, low: row.ci_low, high: row.ci_high };
-        op.note_times(own.map(note).collect());
+        op.note_times(number, own.map(note).collect());
     }
 
     /// Sets the title of the sweep.

@@ -120,6 +120,7 @@ impl Op {
         reference: impl FnOnce(&[OwnedArg]) -> Result<Vec<Tensor>>,
         options: &CheckOptions,
     ) -> Result<CheckReport> {
+        let number = self.version_number();
         let mut args = args.into_args();
         fill_defaults(&self.definition().schema, &mut args)?;
         let expected = reference(&args)?;
@@ -145,7 +146,7 @@ impl Op {
         if !report.passed {
             self.name_writers(args, &mut report)?;
         }
-        self.note_check(report.note());
+        self.note_check(number, report.note());
         Ok(report)
     }
 

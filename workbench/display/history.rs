@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::time::SystemTime;
 
 use super::html::{Column, Table, card, escape};
-use super::text_diff::{Difference, difference};
+use super::text_diff::{Difference, counts, difference, shortened};
 use super::{MimeBundle, Show};
 use crate::bench::units;
 use crate::ops::history::{CheckNote, History, TimeNote, Version};
@@ -12,6 +12,9 @@ use crate::plot::sparkline::{Spark, sparkline};
 
 /// Most versions that a card shows; the older ones are left out, and counted.
 const SHOWN: usize = 50;
+
+/// Most versions whose texts' differences a card has.
+const DIFFERENCES: usize = 12;
 
 impl History {
     /// The difference between the texts of two versions.
@@ -97,9 +100,8 @@ fn changed(before: Option<&Version>, version: &Version) -> String {
         None if version.text.is_empty() => words.push("a closure".to_owned()),
         None => words.push(format!("{} lines", version.text.lines().count())),
         Some(before) => {
-            let found = difference(&before.text, &version.text);
-            if !found.lines.is_empty() {
-                words.push(found.counts());
+            if before.text != version.text {
+                words.push(counts(&before.text, &version.text));
             }
             words.extend(version.changes.iter().cloned());
         }
@@ -160,7 +162,7 @@ impl fmt::Display for History {
         // A terminal has no folds: it shows the newest change.
         if let (Some(before), Some(last)) = (self.versions.iter().nth_back(1), self.versions.back()) {
             let found = difference(&before.text, &last.text);
-            if !found.lines.is_empty() {
+            if before.text != last.text {
                 write!(f, "\n{}", found.to_string().trim_end())?;
             }
         }
@@ -172,7 +174,7 @@ impl fmt::Display for History {
 fn differences(history: &History) -> String {
     let mut out = String::new();
     let last = history.last();
-    for (before, version) in history.shown().collect::<Vec<_>>().into_iter().rev() {
+    for (before, version) in history.shown().collect::<Vec<_>>().into_iter().rev().take(DIFFERENCES) {
         let found = before.map(|before| difference(&before.text, &version.text));
         let (what, body) = match &found {
             Some(found) if found.lines.is_empty() => continue,
@@ -180,7 +182,7 @@ fn differences(history: &History) -> String {
             None if version.text.is_empty() => continue,
             None => (
                 format!("version {}: the text", version.number),
-                format!("<pre class=\"wb-diff\">{}</pre>", escape(version.text.trim_matches('\n'))),
+                format!("<pre class=\"wb-diff\">{}</pre>", escape(&shortened(version.text.trim_matches('\n')))),
             ),
         };
         let open = if version.number == last && found.is_some() { " open" } else { "" };
@@ -291,12 +293,12 @@ mod tests {
     #[test]
     fn checks_and_times_are_noted_in_the_version_that_ran() {
         let op = define("notes", TEXT, 32);
-        op.note_check(CheckNote { passed: true, mismatches: 0, max_share: 0.0 });
-        op.note_times(vec![note(1e-3, 1024), note(1e-5, 64)]);
+        op.note_check(op.version_number(), CheckNote { passed: true, mismatches: 0, max_share: 0.0 });
+        op.note_times(op.version_number(), vec![note(1e-3, 1024), note(1e-5, 64)]);
         define("notes", &TEXT.replace("2 * x", "1 * x"), 32);
-        op.note_check(CheckNote { passed: false, mismatches: 3, max_share: 7.0 });
-        op.note_times(vec![note(5e-4, 1024)]);
-        op.version(1).expect("one").note_times(vec![note(2e-3, 2048)]);
+        op.note_check(op.version_number(), CheckNote { passed: false, mismatches: 3, max_share: 7.0 });
+        op.note_times(op.version_number(), vec![note(5e-4, 1024)]);
+        op.note_times(1, vec![note(2e-3, 2048)]);
         let history = op.history();
         assert_eq!(history.versions[0].times.iter().map(|t| t.size).collect::<Vec<_>>(), [64, 1024, 2048]);
         let text = history.to_string();

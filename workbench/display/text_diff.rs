@@ -1,6 +1,7 @@
 //! Differences between two texts, line by line, with the words that differ in lines that were changed.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 
@@ -8,6 +9,13 @@ use super::html::escape;
 
 /// Lines of context round a change.
 const CONTEXT: usize = 2;
+
+/// Most lines of a difference that are shown, and most characters of one of them.
+const MOST_LINES: usize = 300;
+const MOST_CHARACTERS: usize = 400;
+
+/// The time after which a difference may be larger than it has to be.
+const DEADLINE: Duration = Duration::from_millis(50);
 
 /// A line of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,25 +39,29 @@ pub struct Difference {
 
 /// The difference between an old and a new text.
 pub fn difference(old: &str, new: &str) -> Difference {
-    let diff = TextDiff::from_lines(old, new);
+    let diff = TextDiff::configure().timeout(DEADLINE).diff_lines(old, new);
     let mut lines = Vec::new();
-    let (mut added, mut removed) = (0, 0);
+    let (added, removed) = changed(&diff);
     let mut end = 0;
     for group in diff.grouped_ops(CONTEXT) {
         let start = group.first().map_or(0, |op| op.old_range().start);
         left_out(&mut lines, start.saturating_sub(end));
         for op in &group {
-            for change in diff.iter_inline_changes(op) {
+            if lines.len() > MOST_LINES {
+                let text = "more lines differ, which are not shown".to_owned();
+                lines.push(Line { sign: '@', pieces: vec![(false, text)] });
+                return Difference { lines, added, removed };
+            }
+            for change in diff.iter_inline_changes_deadline(op, Some(Instant::now() + DEADLINE)).take(MOST_LINES) {
                 let sign = match change.tag() {
                     ChangeTag::Equal => ' ',
                     ChangeTag::Delete => '-',
                     ChangeTag::Insert => '+',
                 };
-                added += usize::from(sign == '+');
-                removed += usize::from(sign == '-');
                 let pieces =
                     change.iter_strings_lossy().map(|(differs, text)| (differs, text.replace(['\n', '\r'], "")));
-                lines.push(Line { sign, pieces: pieces.filter(|(_, text)| !text.is_empty()).collect() });
+                let pieces: Vec<(bool, String)> = pieces.filter(|(_, text)| !text.is_empty()).collect();
+                lines.push(Line { sign, pieces: cut(pieces) });
             }
             end = op.old_range().end;
         }
@@ -58,6 +70,46 @@ pub fn difference(old: &str, new: &str) -> Difference {
         left_out(&mut lines, old.lines().count().saturating_sub(end));
     }
     Difference { lines, added, removed }
+}
+
+/// The numbers of added and removed lines of a difference.
+fn changed<'t>(diff: &TextDiff<'t, 't, '_, str>) -> (usize, usize) {
+    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    (count(ChangeTag::Insert), count(ChangeTag::Delete))
+}
+
+/// The numbers of added and removed lines, `+3 −1`.
+pub fn counts(old: &str, new: &str) -> String {
+    let (added, removed) = changed(&TextDiff::configure().timeout(DEADLINE).diff_lines(old, new));
+    Difference { lines: Vec::new(), added, removed }.counts()
+}
+
+/// The first lines of a text, each cut where it is long.
+pub fn shortened(text: &str) -> String {
+    let mut lines: Vec<String> = text
+        .lines()
+        .take(MOST_LINES)
+        .map(|line| cut(vec![(false, line.to_owned())]).into_iter().map(|(_, text)| text).collect())
+        .collect();
+    if let Some(more) = text.lines().count().checked_sub(MOST_LINES).filter(|more| *more > 0) {
+        lines.push(format!("\u{22ef} {more} more lines"));
+    }
+    lines.join("\n")
+}
+
+/// The pieces of a line up to its limit.
+fn cut(pieces: Vec<(bool, String)>) -> Vec<(bool, String)> {
+    let mut left = MOST_CHARACTERS;
+    let mut kept = Vec::new();
+    for (differs, text) in pieces {
+        let end = text.char_indices().nth(left).map(|(end, _)| end);
+        left -= text.chars().count().min(left);
+        kept.push((differs, end.map_or(text.clone(), |end| format!("{}\u{2026}", &text[..end]))));
+        if end.is_some() {
+            break;
+        }
+    }
+    kept
 }
 
 fn left_out(lines: &mut Vec<Line>, count: usize) {
@@ -130,6 +182,21 @@ mod tests {
         let html = difference("int a = 1 < x;\n", "int a = 2 < x;\n").html();
         assert!(html.contains("<span class=\"wb-removed\">\u{2212} int a = <mark>1</mark> &lt; x;</span>"), "{html}");
         assert!(html.contains("<span class=\"wb-added\">+ int a = <mark>2</mark> &lt; x;</span>"), "{html}");
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_take_bounded_time() {
+        let text = |word: &str| (0..20_000).map(|i| format!("line {i} {word} {}\n", i % 7)).collect::<String>();
+        let found = difference(&text("old"), &text("new"));
+        assert!(
+            found.lines.len() <= 2 * MOST_LINES + 2 && found.added == 20_000,
+            "{} {}",
+            found.lines.len(),
+            found.added
+        );
+        let found = difference("a\n", &"\u{e9}".repeat(100_000));
+        assert!(found.to_string().chars().count() < 500);
+        assert!(shortened(&text("x")).ends_with("\u{22ef} 19700 more lines"));
     }
 
     #[test]

@@ -94,7 +94,11 @@ impl OpOptions {
 
     fn has_source_of(&self, other: &Self) -> bool {
         match (&self.source, &other.source) {
-            (SourceCode::Text(a, with), SourceCode::Text(b, other)) => a == b && with == other,
+            (SourceCode::Text(a, with), SourceCode::Text(b, other)) => {
+                // A cell has another number at each run.
+                let nameless = |options: &CompileOptions| CompileOptions { name: String::new(), ..options.clone() };
+                a == b && nameless(with) == nameless(other)
+            }
             (SourceCode::Host(a), SourceCode::Host(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
@@ -114,7 +118,17 @@ impl OpOptions {
         let timeout = self.timeout.map(|t| format!("timeout={}", t.as_secs_f64()));
         let (kernel, threads) = (text("kernel", &self.kernel), text("threads", &self.threads));
         let (grid, shared_mem) = (text("grid", &self.grid), text("shared_mem", &self.shared_mem));
-        [kernel, shape, threads, block, grid, shared_mem, timeout].into_iter().flatten().collect()
+        let mut said: Vec<String> =
+            [kernel, shape, threads, block, grid, shared_mem, timeout].into_iter().flatten().collect();
+        if let SourceCode::Text(_, options) = &self.source {
+            said.extend(options.front.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
+            said.extend(
+                options.front.headers.iter().map(|(name, text)| format!("{name}={} lines", text.lines().count())),
+            );
+            said.extend(options.front.instances.iter().map(|name| format!("instance={name}")));
+            said.extend(options.unified_memory.then(|| "unified_memory=true".to_owned()));
+        }
+        said
     }
 
     /// Options for a source, everything else at its default.
@@ -299,10 +313,7 @@ impl Op {
         let name = definition.schema.qualified_name();
         let mut registry = write(&REGISTRY);
         let entry = match registry.get(&name) {
-            Some(entry) => {
-                *write(&entry.current) = definition.clone();
-                entry.clone()
-            }
+            Some(entry) => entry.clone(),
             None => {
                 let history = History { name: name.clone(), ..History::default() };
                 let past = Mutex::new(Past { history, recipes: VecDeque::new() });
@@ -313,7 +324,11 @@ impl Op {
             }
         };
         drop(registry);
-        entry.past().add(&options, &definition);
+        // The newest version is what the name means, whoever else defines it.
+        let mut past = entry.past();
+        past.add(&options, &definition);
+        *write(&entry.current) = definition;
+        drop(past);
         Ok(Op { entry })
     }
 
@@ -349,16 +364,19 @@ impl Op {
         Ok(())
     }
 
-    /// Notes the outcome of a check in the version that this is.
-    pub fn note_check(&self, check: CheckNote) {
-        let (entry, number) = self.recorder();
-        entry.past().history.note_check(number, check);
+    /// Notes the outcome of a check in a version, which is the one that [`Op::version_number`] gave before it.
+    pub fn note_check(&self, number: u32, check: CheckNote) {
+        self.recorder().0.past().history.note_check(number, check);
     }
 
-    /// Notes times in the version that this is.
-    pub fn note_times(&self, times: Vec<TimeNote>) {
-        let (entry, number) = self.recorder();
-        entry.past().history.note_times(number, times);
+    /// Notes times in a version, which is the one that [`Op::version_number`] gave before they were measured.
+    pub fn note_times(&self, number: u32, times: Vec<TimeNote>) {
+        self.recorder().0.past().history.note_times(number, times);
+    }
+
+    /// True if this is one version, and not what the name means.
+    pub fn is_version(&self) -> bool {
+        self.entry.version.is_some()
     }
 
     /// The number of the version that this is.

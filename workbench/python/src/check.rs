@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::autograd::{self, GradOptions, gradcheck::gradcheck_wide};
-use workbench::check::{self, CheckOptions, Tolerance, check_outputs_as};
+use workbench::check::{self, CheckOptions, Precision, Tolerance, check_outputs_as};
 use workbench::ops::{OwnedArg, RunConfig};
 use workbench::runtime::Tensor;
 
@@ -192,6 +192,20 @@ impl NativeOp {
         Ok(owned)
     }
 
+    /// The names of the results of a call; the arguments that it wrote are added to them.
+    fn result_names(&self, results: &mut Vec<Tensor>, after: &[OwnedArg]) -> Vec<String> {
+        let definition = self.op().definition();
+        let fresh = definition.output_names().into_iter().enumerate();
+        let mut names: Vec<String> = fresh.map(|(k, n)| n.unwrap_or_else(|| format!("output {k}"))).collect();
+        for (arg, after) in definition.schema.args.iter().zip(after) {
+            if let (true, Some(tensor)) = (arg.mutated, after.tensor()) {
+                names.push(arg.name.clone());
+                results.push(tensor.clone());
+            }
+        }
+        names
+    }
+
     /// Calls the operator on owned arguments: poisoned outputs, interruptible.
     fn call_owned(&self, py: Python<'_>, args: &[OwnedArg]) -> PyResult<workbench::ops::Outputs> {
         let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
@@ -229,24 +243,51 @@ pub fn check_op(
     let (expected, wanted) = values::measured(&reference, "the result of the reference")?;
     let got = op.call_owned(py, &owned)?;
     output::write(py, &got.report.output, got.report.dropped)?;
-    let definition = op.op().definition();
-    let mut names: Vec<String> = definition
-        .output_names()
-        .into_iter()
-        .enumerate()
-        .map(|(k, n)| n.unwrap_or_else(|| format!("output {k}")))
-        .collect();
     let mut actual = got.tensors;
-    for (arg, after) in definition.schema.args.iter().zip(&got.args) {
-        if let (true, Some(tensor)) = (arg.mutated, after.tensor()) {
-            names.push(arg.name.clone());
-            actual.push(tensor.clone());
-        }
-    }
+    let names = op.result_names(&mut actual, &got.args);
     let precisions: Vec<_> = actual.iter().map(|t| t.dtype().into()).collect();
     let mut report = check_outputs_as(&title, (&actual, &precisions), (&expected, &wanted), &names, &options);
     if !report.passed {
         let objects: Vec<_> = args.iter().collect();
+        let named = op.with_arguments(py, &objects, || op.op().name_writers(owned, &mut report))?;
+        named.map_err(|e| errors::to_py(py, e))?;
+    }
+    Ok(CheckReport(report))
+}
+
+/// Compares the results of two versions of an operator on the same arguments, both on poisoned outputs; the older one is the reference.
+#[pyfunction]
+#[pyo3(signature = (old, new, args, rtol, atol, equal_nan, title))]
+#[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
+pub fn check_versions(
+    py: Python<'_>,
+    old: &Bound<'_, NativeOp>,
+    new: &Bound<'_, NativeOp>,
+    args: &Bound<'_, PyTuple>,
+    rtol: Option<f64>,
+    atol: Option<f64>,
+    equal_nan: bool,
+    title: String,
+) -> PyResult<CheckReport> {
+    let options = options(py, rtol, atol, equal_nan)?;
+    let (mut names, mut results) = (Vec::new(), Vec::new());
+    for op in [old.get(), new.get()] {
+        let got = op.call_owned(py, &op.owned(args)?)?;
+        output::write(py, &got.report.output, got.report.dropped)?;
+        let mut tensors = got.tensors;
+        if results.is_empty() {
+            // Elements that neither version writes are no agreement.
+            tensors.iter_mut().for_each(Tensor::spoil_poison);
+        }
+        names = op.result_names(&mut tensors, &got.args);
+        let precisions: Vec<Precision> = tensors.iter().map(|t| t.dtype().into()).collect();
+        results.push((tensors, precisions));
+    }
+    let [(expected, wanted), (actual, precisions)] = &results[..] else { return Err(argument(py, "two versions")) };
+    let mut report = check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options);
+    if !report.passed {
+        let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
+        let owned = op.owned(args)?;
         let named = op.with_arguments(py, &objects, || op.op().name_writers(owned, &mut report))?;
         named.map_err(|e| errors::to_py(py, e))?;
     }

@@ -21,7 +21,7 @@ impl NativeHistory {
         &self.0.name
     }
 
-    /// One dict per version, the oldest first: `number`, `made` (seconds since 1970), `schema`, `text`, `changes` (options that changed),
+    /// One dict per version, the oldest first: `number`, `made` (seconds since 1970), `schema`, `text`, `options`, `changes` (those that changed),
     /// `restores` (a number or None), `check` (None or a dict of `passed`, `mismatches`, `max_share`), `times` (dicts of `size`, and in seconds
     /// `median`, `low`, `high`).
     #[getter]
@@ -34,6 +34,7 @@ impl NativeHistory {
             dict.set_item("made", made.as_secs_f64())?;
             dict.set_item("schema", &version.schema)?;
             dict.set_item("text", &version.text)?;
+            dict.set_item("options", &version.options)?;
             dict.set_item("changes", &version.changes)?;
             dict.set_item("restores", version.restores)?;
             let check = version.check.as_ref().map(|check| -> PyResult<_> {

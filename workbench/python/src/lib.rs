@@ -105,6 +105,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(op::schema_text, m)?)?;
     m.add_function(wrap_pyfunction!(op::schema_returns, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_op, m)?)?;
+    m.add_function(wrap_pyfunction!(check::check_versions, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_results, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_call, m)?)?;

@@ -130,13 +130,13 @@ impl NativeOp {
     }
 
     /// Notes the outcome of a check.
-    fn _note_check(&self, report: &CheckReport) {
-        self.op.note_check(report.0.note());
+    fn _note_check(&self, number: u32, report: &CheckReport) {
+        self.op.note_check(number, report.0.note());
     }
 
     /// Notes the times of a benchmark's contestant, which it is.
-    fn _note_times(&self, report: &BenchReport, contestant: &str) {
-        report.0.note_in(&self.op, contestant);
+    fn _note_times(&self, number: u32, report: &BenchReport, contestant: &str) {
+        report.0.note_in(&self.op, number, contestant);
     }
 
     /// Its qualified name, `ns::name`.
@@ -210,7 +210,9 @@ impl NativeOp {
             let made = this.by_kernel(py, args, Some(&rest), Some(device))?;
             return made.ok_or_else(|| argument(py, format!("`{}`: a callable serves this call", this.op.name())));
         }
-        if torch::has_tensor(args, kwargs)
+        // torch knows the name alone, which means another version.
+        if !this.op.is_version()
+            && torch::has_tensor(args, kwargs)
             && let Some(result) = torch::through_torch(py, this.op.name(), args, kwargs)?
         {
             this.stale.warn(py)?;

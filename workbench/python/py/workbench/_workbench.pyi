@@ -278,8 +278,8 @@ class NativeOp:
     @property
     def _number(self) -> int: ...
     def _note_restored(self, number: int) -> None: ...
-    def _note_check(self, report: CheckReport) -> None: ...
-    def _note_times(self, report: BenchReport, contestant: str) -> None: ...
+    def _note_check(self, number: int, report: CheckReport) -> None: ...
+    def _note_times(self, number: int, report: BenchReport, contestant: str) -> None: ...
     def _redefine(
         self,
         schema: str,
@@ -374,6 +374,15 @@ def check_op(
     op: NativeOp,
     args: tuple[Any, ...],
     reference: Callable[..., Any],
+    rtol: float | None,
+    atol: float | None,
+    equal_nan: bool,
+    title: str,
+) -> CheckReport: ...
+def check_versions(
+    old: NativeOp,
+    new: NativeOp,
+    args: tuple[Any, ...],
     rtol: float | None,
     atol: float | None,
     equal_nan: bool,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 from ._workbench import BenchReport, CheckReport, NativeHistory
 from .benchmark import bench_callable
-from .errors import make_argument_error
+from .differentiable import copies
+from .errors import ArgumentError, make_argument_error
 
 if TYPE_CHECKING:
     from .operators import Op
@@ -26,6 +27,7 @@ class Version:
     made: float
     schema: str
     text: str
+    options: list[str]
     changes: list[str]
     restores: int | None
     check: dict[str, Any] | None
@@ -98,16 +100,16 @@ class History:
     def __getitem__(self, number: int) -> Version:
         """A version by its number, from 1; negative ones count from the newest, which is -1. IndexError for others."""
         versions = self.versions
-        if isinstance(number, int) and number < 0 and -number <= len(versions):
-            return versions[number]
-        for version in versions:
-            if version.number == number:
-                return version
-        raise IndexError(f"`{self.name}` has no version {number}; its versions are {versions[0].number} to {versions[-1].number}")
+        try:
+            number = self._op._version_number(number)
+        except ArgumentError as error:
+            raise IndexError(str(error)) from None
+        return next(version for version in versions if version.number == number)
 
     def difference(self, old: int, new: int) -> str:
         """The difference between the texts of two versions, line by line. ArgumentError for a version that does not exist."""
-        return self._native.difference(old, new)
+        op = self._op
+        return self._native.difference(op._version_number(old), op._version_number(new))
 
     def compare(
         self,
@@ -118,21 +120,32 @@ class History:
         make_args: Callable[[int], Any] | None = None,
         rtol: float | None = None,
         atol: float | None = None,
+        equal_nan: bool = False,
         **options: Any,
     ) -> Comparison:
         """Runs two versions on the same arguments: which elements of the results differ, and by how much; and times them in turns.
 
-        Without arguments each array gets 1,024 random numbers and each scalar 1; over `sizes` as in `op.bench`, whose other options these are.
-        Tolerances are those of `op.check`. Nothing of it is noted in the versions.
+        Without arguments each array gets 1,024 random numbers and each scalar 1. `sizes` and `make_args`, the one with the other, time over sizes
+        instead of on these arguments; other options are those of `wb.bench`. Tolerances are those of `op.check`, both versions run on poisoned
+        outputs, and the arguments stay as they are. Nothing of it is noted in the versions.
         """
         op = self._op
+        old, new = op._version_number(old), op._version_number(new)
+        if old == new:
+            raise make_argument_error(f"version {new} beside itself says nothing; give two numbers")
+        if make_args is not None and sizes is None:
+            raise make_argument_error("make_args comes with sizes")
+        for name in options:
+            if name not in _OPTIONS:
+                raise make_argument_error(f"compare has no option `{name}`; it has {', '.join(_OPTIONS)}, and takes arguments by position")
         before, after = op.version(old), op.version(new)
-        given = args or (op._random_args(1024) if make_args is None else _tuple(make_args(1024)))
-        check = after._check_beside(before, given, rtol, atol, f"version {new} beside version {old}")
-        if sizes is not None and make_args is None:
-            make_args = op._random_args
+        if sizes is not None:
+            sizes = list(sizes)
+            make_args = make_args or op._random_args
+        given = args or (_tuple(make_args(sizes[0])) if make_args is not None and sizes else op._random_args(1024))
+        check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}")
         others = {f"version {old}": before}
-        timed = () if sizes is not None else given
+        timed = () if sizes is not None else tuple(_own(value) for value in copies(given))
         bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, **options)
         card = self._native.difference_card(old, new)
         return Comparison(old, new, self.difference(old, new), check, bench, card)
@@ -143,9 +156,9 @@ class History:
         Raises ArgumentError for any other ending, and OSError if the file cannot be written.
         """
         path = pathlib.Path(path)
-        if path.suffix == ".json":
+        if path.suffix.lower() == ".json":
             text = self._native.json()
-        elif path.suffix == ".html":
+        elif path.suffix.lower() == ".html":
             card = self._native._repr_mimebundle_()["text/html"]
             text = f'<!doctype html>\n<meta charset="utf-8">\n<meta name="color-scheme" content="light dark">\n<title>{html.escape(self.name)}</title>\n{card}\n'
         else:
@@ -157,6 +170,15 @@ class History:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return self._native._repr_mimebundle_()
+
+
+#: The options of `compare` that are those of a benchmark.
+_OPTIONS = ("flush_cache", "seconds_per_size", "max_seconds")
+
+
+def _own(value: Any) -> Any:
+    """A copy of a tensor of another library."""
+    return value.clone() if callable(getattr(value, "clone", None)) else value
 
 
 def _tuple(args: Any) -> tuple[Any, ...]:

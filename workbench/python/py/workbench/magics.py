@@ -286,6 +286,8 @@ class WorkbenchMagics(Magics):
         Of an operator its versions, with their checks and their times (`op.history`).
         """
         name = line.strip()
+        if not name:
+            raise UsageError("%kernel_history: whose? write %kernel_history NAME")
         made = self.shell.user_ns.get(name)
         if isinstance(made, Op):
             return made.history

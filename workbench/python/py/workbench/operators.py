@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
+import threading
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -14,7 +16,7 @@ from ._compile import rebuild
 from ._array_exchange import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
-from .differentiable import Differentiable, LibraryOp, PythonOp
+from .differentiable import Differentiable, LibraryOp, PythonOp, copies
 from .errors import ArgumentError, make_argument_error
 from .history import History
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
@@ -26,6 +28,10 @@ _DTYPES = frozenset(
 )
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
+#: What Python has of the versions of each name, by their numbers.
+_kept: dict[str, dict[int, _Kept]] = {}
+#: Definitions are made one after the other: the numbers of versions follow them.
+_DEFINING = threading.RLock()
 #: Most versions of an operator that Python keeps its part of, as the native half keeps its own.
 _MOST_KEPT = 1000
 #: Every handle by its name; registering a name again changes the handle there is.
@@ -42,6 +48,8 @@ class _Kept:
     reference: Callable[..., Any] | None
     fake: Callable[..., Any] | None
     gradient: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
+    vmap: Callable[..., Any] | None
+    others: Mapping[int, Outside | Kernel]
 
 
 @dataclass(frozen=True, init=False)
@@ -263,19 +271,24 @@ class Op(Differentiable, NativeOp):
         >>> scale.version(1)(np.ones(2, np.float32))
         array([2., 2.], dtype=float32)
         """
-        if self._of is not None:
-            return self._of.version(number)
         number = self._version_number(number)
         kept = self._kept_of(number)
         schema, module, parts = kept.schema, rebuild(*kept.module), kept.parts
-        made = Op(*_native_arguments(schema, module, parts), (self, number))
-        made.module, made._parts, made._kept, made._of = module, parts, {}, self
+        made = OpVersion(*_native_arguments(schema, module, parts), (self, number))
+        made.module, made._parts, made._kept, made._of, made._others = module, parts, {}, self, dict(kept.others)
         made.reference, made._fake, made._gradient_rule, made._vmap_rule = kept.reference, kept.fake, kept.gradient, None
-        made._samples, made._others = None, {}
+        made._samples = None
+        # The native half has these of the newest versions alone.
+        for at, one in sorted(made._others.items()):
+            if isinstance(one, Kernel):
+                NativeOp._register_kernel(made, one)
+            elif one.device == "cpu":
+                NativeOp._register_outside(made, one.dtypes, at)
+        made._ask_outside(bool(made._outside))
         return made
 
     def restore(self, number: int) -> None:
-        """Gives the name the meaning that it had in a version, gradient and reference included, as a new version.
+        """Gives the name the meaning that it had in a version, with its gradient, its reference and its other registrations, as a new version.
 
         Raises ArgumentError where there is no such version.
 
@@ -287,45 +300,57 @@ class Op(Differentiable, NativeOp):
         >>> scale(np.ones(2, np.float32)), scale.history[-1].restores
         (array([2., 2.], dtype=float32), 1)
         """
-        if self._of is not None:
-            return self._of.restore(number)
-        number = self._version_number(number)
-        kept = self._kept_of(number)
-        op(kept.schema, rebuild(*kept.module), **kept.parts, reference=kept.reference)
-        self._fake = kept.fake
-        backward, setup = kept.gradient
-        if backward is not None:
-            self.register_autograd(backward, setup_context=setup)
-        self._note_restored(number)
+        with _DEFINING:
+            number = self._version_number(number)
+            kept = self._kept_of(number)
+            made = op(kept.schema, rebuild(*kept.module), **kept.parts, reference=kept.reference)
+            made._fake = kept.fake
+            backward, setup = kept.gradient
+            extras = {"others": [one for _, one in sorted(kept.others.items())], "backward": backward, "setup": setup, "vmap": kept.vmap}
+            made._with(extras)
+            made._keep()
+            made._note_restored(number)
 
-    def _version_number(self, number: int) -> int:
+    def _version_number(self, number: Any) -> int:
+        """The number of a version that there is; negative ones count from the newest."""
         versions = self._history().versions
-        if not isinstance(number, int):
-            raise make_argument_error(f"a version is a number, got {type(number).__name__}")
-        if number < 0:
-            number = versions[number]["number"] if -number <= len(versions) else 0
-        if not any(version["number"] == number for version in versions):
-            first, last = versions[0]["number"], versions[-1]["number"]
-            raise make_argument_error(f"`{self.name}` has no version {number}; its versions are {first} to {last}")
-        return number
+        first, last = versions[0]["number"], versions[-1]["number"]
+        if isinstance(number, bool) or not hasattr(type(number), "__index__"):
+            raise make_argument_error(f"a version of `{self.name}` is a number from {first} to {last}, got {number!r}")
+        wanted = operator.index(number)
+        at = wanted + len(versions) if wanted < 0 else wanted - first
+        if not 0 <= at < len(versions):
+            raise make_argument_error(f"`{self.name}` has no version {wanted}; its versions are {first} to {last}")
+        return int(versions[at]["number"])
 
     def _kept_of(self, number: int) -> _Kept:
-        return self._as_kept() if number == self._number else self._kept[number]
+        if number == self._number and self._successor is None:
+            return self._as_kept()
+        kept = self._kept.get(number)
+        if kept is None:
+            raise make_argument_error(f"version {number} of `{self.name}` cannot be made again")
+        return kept
 
     def _as_kept(self) -> _Kept:
         _, state = self.module.__reduce__()
-        return _Kept(self.schema, state, self._parts, self.reference, self._fake, self._gradient_rule)
+        rules = (self.reference, self._fake, self._gradient_rule, self._vmap_rule)
+        return _Kept(self.schema, state, self._parts, *rules, dict(self._others))
 
     def _keep(self) -> None:
-        """Keeps what Python has of this version, before another one takes its place."""
+        """Keeps what Python has of this version, for when another one has taken its place."""
         self._kept[self._number] = self._as_kept()
         while len(self._kept) > _MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
+            self._kept.pop(next(iter(self._kept)))
 
-    def _check_beside(self, other: Op, args: tuple[Any, ...], rtol: float | None, atol: float | None, title: str) -> CheckReport:
+    def _check_beside(
+        self, other: Op, args: tuple[Any, ...], rtol: float | None, atol: float | None, equal_nan: bool, title: str
+    ) -> CheckReport:
         """Compares its results with another version's, without a note."""
-        expected, actual = other(*_copies(args)), self(*_copies(args))
-        return _workbench.check_results(actual, expected, rtol, atol, False, title)
+        inputs = [self._arguments(args, {}), other._arguments(args, {})]
+        if any(one._serving("cpu", given) is not None for one, given in zip((self, other), inputs)):
+            expected, actual = other._outcome(copies(inputs[1])), self._outcome(copies(inputs[0]))
+            return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title)
+        return _workbench.check_versions(other, self, inputs[0], rtol, atol, equal_nan, title)
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the outputs, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -460,12 +485,13 @@ class Op(Differentiable, NativeOp):
             raise make_argument_error(
                 f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
             )
+        number = self._number
         inputs = self._arguments(args, kwargs)
         if self._serving("cpu", inputs) is not None:
             report = self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
         else:
             report = _workbench.check_op(self, inputs, wanted, rtol, atol, equal_nan, self.name)
-        self._note_check(report)
+        self._note_check(number, report)
         return report
 
     def gradcheck(
@@ -538,18 +564,25 @@ class Op(Differentiable, NativeOp):
 
         if sizes is not None and make_args is None:
             make_args = self._random_args
+        number = self._number
         if against is not None:
-            number = self._against(against)
-            others = {f"version {number}": self.version(number), **(others or {})}
+            old = self._against(against)
+            others = {f"version {old}": self.version(old), **_distinct(others, f"version {old}")}
+        others = _distinct(others, self.__name__) if others else None
+        reference = None if self.__name__ == "reference" else self.reference
+        if reference is None and self.reference is not None and not others:
+            others = {"its reference": self.reference}
         report = bench_callable(
-            self.__name__, self, args, self.reference, sizes=sizes, make_args=make_args, others=others, **options
+            self.__name__, self, args, reference, sizes=sizes, make_args=make_args, others=others, **options
         )
-        self._note_times(report, self.__name__)
+        self._note_times(number, report, self.__name__)
         return report
 
     def _against(self, against: int | str) -> int:
+        if isinstance(against, str) and against != "previous":
+            raise make_argument_error(f'against is the number of a version or "previous", got {against!r}')
         if against != "previous":
-            return self._version_number(against)  # type: ignore[arg-type]
+            return self._version_number(against)
         before = [version["number"] for version in self._history().versions if version["number"] < self._number]
         if not before:
             raise make_argument_error(f"`{self.name}` has no version before this one")
@@ -572,8 +605,41 @@ class Op(Differentiable, NativeOp):
         self.module, self._parts = module, parts
 
 
-def _copies(args: tuple[Any, ...]) -> list[Any]:
-    return [value.copy() if isinstance(value, np.ndarray) else value for value in args]
+class OpVersion(Op):
+    """A version of an operator, which is registered nowhere: torch and other handles do not see it, and nothing can be registered for it."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise make_argument_error(
+            f"this is version {self._number} of `{self.name}`, which is registered nowhere; `op.restore({self._number})` makes it what the name means"
+        )
+
+    register_fake = register_autograd = register_kernel = register_vmap = _refuse
+
+    def __repr__(self) -> str:
+        return f"<version {self._number} of op {self.schema}>"
+
+    def __copy__(self) -> OpVersion:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> OpVersion:
+        return self
+
+    def __reduce__(self) -> Any:
+        self._refuse()
+
+    def version(self, number: int) -> Op:
+        assert self._of is not None
+        return self._of.version(number)
+
+    def restore(self, number: int) -> None:
+        assert self._of is not None
+        self._of.restore(number)
+
+
+def _distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:
+    if others is not None and name in others:
+        raise make_argument_error(f"two contestants are called `{name}`; give the other one another name")
+    return dict(others or {})
 
 
 def _as_spec(value: Any) -> Spec:
@@ -694,20 +760,22 @@ def op(
     function = _host_function(module, full_name, kernel)
     if function is not None:
         return _host_op(schema, module, function, parts, reference)
-    handle = handles.get(full_name)
-    if isinstance(handle, Op):
+    with _DEFINING:
+        handle = handles.get(full_name)
+        if isinstance(handle, Op):
+            handle._keep()
+            handle._define(schema, module, parts)
+        else:
+            old, handle = handle, Op(*_native_arguments(schema, module, parts))
+            handle.module, handle._parts, handle._kept = module, parts, _kept.setdefault(full_name, {})
+            handles[full_name] = handle
+            if old is not None:
+                handle._succeed(old)
+        handle.reference = reference
+        handle._gradient_rule, handle._fake, handle._samples = (None, None), None, None
+        handle._others, handle._vmap_rule = {}, None
         handle._keep()
-        handle._define(schema, module, parts)
-    else:
-        old, handle = handle, Op(*_native_arguments(schema, module, parts))
-        handle.module, handle._parts, handle._kept = module, parts, {}
-        handles[full_name] = handle
-        if old is not None:
-            handle._succeed(old)
-    handle.reference = reference
-    handle._gradient_rule, handle._fake, handle._samples = (None, None), None, None
-    handle._others, handle._vmap_rule = {}, None
-    torch_side.define(full_name)
+        torch_side.define(full_name)
     return handle
 
 
@@ -764,6 +832,8 @@ def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference:
         old, handle = handle, PythonOp(name)
         handles[name] = handle
         if old is not None:
+            if isinstance(old, Op):
+                old._keep()
             handle._succeed(old)
     handle.function, handle.reference = function, reference
     handle._gradient_rule, handle._fake = (None, None), shape
@@ -783,6 +853,8 @@ def adopt_library(names: Sequence[str]) -> None:
             known._ask_outside(False)
         else:
             handles[name] = LibraryOp(name)
+            if isinstance(known, Op):
+                known._keep()
             if known is not None:
                 handles[name]._succeed(known)
         torch_side.define(name)
@@ -862,5 +934,5 @@ def check(
         return fn.check(*args, reference=reference, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
     title = getattr(fn, "__name__", type(fn).__name__)
-    expected, actual = reference(*_copies(args)), fn(*_copies(args))
+    expected, actual = reference(*copies(args)), fn(*copies(args))
     return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title)
