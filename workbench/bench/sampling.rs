@@ -118,7 +118,7 @@ pub const FIRST_TOLD: Duration = Duration::from_secs(1);
 /// The time between two tellings.
 pub const TOLD_EVERY: Duration = Duration::from_millis(400);
 
-/// How far a measurement is.
+/// The progress of a measurement.
 #[derive(Debug)]
 pub struct Progress<'p> {
     /// The number of sizes that have been measured.

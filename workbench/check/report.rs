@@ -61,7 +61,7 @@ impl CheckReport {
         self.outputs.iter().map(|o| o.comparison.max_ulp).fold(0.0, worse)
     }
 
-    /// What the history of an operator keeps of it.
+    /// The note that the history of an operator keeps of it.
     pub fn note(&self) -> CheckNote {
         CheckNote { passed: self.passed, mismatches: self.mismatches(), max_share: self.max_share() }
     }

@@ -138,7 +138,7 @@ fn times(before: Option<&Version>, version: &Version, common: Option<u64>) -> (S
     (time, both.map_or_else(String::new, |(new, old)| compared(new, old)))
 }
 
-/// How a time compares with an older one. The intervals are those of two benchmarks, so they hold no drift of the machine between them.
+/// The comparison of a time with an older one. The intervals are those of two benchmarks, so they hold no drift of the machine between them.
 fn compared(new: &TimeNote, old: &TimeNote) -> String {
     let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { f64::INFINITY };
     let (least, most) = (ratio(old.low, new.high), ratio(old.high, new.low));

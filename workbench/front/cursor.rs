@@ -67,7 +67,7 @@ pub struct KnownName {
     pub span: Span,
 }
 
-/// What is asked about the cursor.
+/// A question about the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// The names that may stand there, of those that begin so.

@@ -1,4 +1,4 @@
-//! What needs no declaration: CUDA's functions, variables and types, and the words of the language, each with its meaning in a sentence.
+//! Names that need no declaration: CUDA's functions, variables and types, and the words of the language, each with its meaning in a sentence.
 
 use super::answers::{Completion, Hover, Signature, SignatureHelp};
 use crate::front::builtins;
@@ -29,7 +29,7 @@ impl Known {
         Completion { name, kind: self.kind, declaration, documentation }
     }
 
-    /// What it means, at a place of the text.
+    /// Its meaning, at a place of the text.
     pub fn hover(&self, range: Range<usize>) -> Hover {
         let (declarations, documentation) = (self.declarations.clone(), self.documentation.clone());
         Hover { range, kind: self.kind, declarations, documentation, declared: None }

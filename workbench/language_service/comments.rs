@@ -15,7 +15,7 @@ pub fn documentation(text: &str, known: &KnownName) -> String {
         let line = text[line_start..].lines().next().unwrap_or("");
         if let Some((code, comment)) = line.split_once("//") {
             let behind = code.get(declared.start - line_start..).unwrap_or("");
-            // What stands in quotes is no comment; one behind other declarations is theirs.
+            // Two slashes in quotes are no comment; a comment behind other declarations is theirs.
             let is_quoted = code.matches('"').count() % 2 == 1;
             let is_last = !behind.contains(['{', '}']) && behind.matches(';').count() < 2;
             return if is_quoted || !is_last { String::new() } else { plain(comment).to_owned() };

@@ -1,4 +1,4 @@
-//! What an editor asks about a text while it is being written: what may stand at the cursor ([`complete`]), what a name means ([`hover`]), what
+//! Questions of an editor about a text that is being written: what may stand at the cursor ([`complete`]), what a name means ([`hover`]), what
 //! a function takes ([`signature_help`]), and what is wrong ([`problems`]). The names are those of the Language Server Protocol.
 //!
 //! The front end itself answers, by reading the text once with a cursor in it ([`crate::front::cursor`]); what needs no declaration comes from

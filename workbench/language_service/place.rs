@@ -10,7 +10,7 @@ use crate::source::Span;
 
 use super::answers::TEXT;
 
-/// What a cursor is within.
+/// The surroundings of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Within {
     /// A comment, a literal, a number: nothing to complete.
@@ -96,7 +96,7 @@ impl Place {
                 }
                 place.words.insert(word);
             }
-            // What a macro means at the cursor is said in front of it.
+            // Macros that hold at the cursor are defined in front of it.
             let is_directive = token.kind == T::Hash && token.flags.has(Flags::LINE_START);
             if is_directive && (token.span.start as usize) < offset {
                 match tokens[at..] {
@@ -270,7 +270,7 @@ fn before_arguments(tokens: &[Token]) -> Option<usize> {
     None
 }
 
-/// What closes all that is open at the end of a text, within the innermost braces, and ends the statement.
+/// The text that closes all that is open at the end of another, within the innermost braces, and ends the statement.
 pub fn closers(text: &str) -> String {
     let mut interner = Interner::default();
     let tokens = lex(text, TEXT, &mut interner);

@@ -240,7 +240,7 @@ struct Past {
     recipes: VecDeque<Recipe>,
 }
 
-/// What a version is made of. The last [`KEPT`] keep their compiled definitions; an older one is compiled again when it is asked for.
+/// The parts that a version is made of. The last [`KEPT`] keep their compiled definitions; an older one is compiled again when it is asked for.
 struct Recipe {
     number: u32,
     options: OpOptions,
@@ -487,7 +487,7 @@ impl Op {
 }
 
 impl Definition {
-    /// What a schema and options mean.
+    /// The meaning of a schema and options.
     fn new(schema: &str, options: OpOptions) -> Result<Definition> {
         let schema = Schema::parse_operator(schema)?;
         let name = schema.qualified_name();

@@ -26,7 +26,7 @@ pub fn sparkline(versions: &[Spark]) -> Svg {
     let count = versions.len();
     let width = (2.0 * MARGIN + STEP * count.saturating_sub(1) as f64).clamp(120.0, MOST_WIDTH);
     let times = || versions.iter().filter_map(|v| v.seconds).filter(|s| s.is_finite() && *s > 0.0);
-    let label = match (times().next(), times().last()) {
+    let label = match (times().next(), times().next_back()) {
         (Some(first), Some(last)) => {
             format!("times of {count} versions, from {} to {}", units::seconds(first), units::seconds(last))
         }

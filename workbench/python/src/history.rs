@@ -67,13 +67,13 @@ impl NativeHistory {
     }
 
     /// The difference between the texts of two versions, as `diff` shows it.
-    fn difference(&self, py: Python<'_>, from: u32, to: u32) -> PyResult<String> {
-        self.0.difference(from, to).map(|found| found.to_string()).map_err(|e| errors::to_py(py, e))
+    fn difference(&self, py: Python<'_>, old: u32, new: u32) -> PyResult<String> {
+        self.0.difference(old, new).map(|found| found.to_string()).map_err(|e| errors::to_py(py, e))
     }
 
     /// The difference between the texts of two versions, as a card.
-    fn difference_card(&self, py: Python<'_>, from: u32, to: u32) -> PyResult<String> {
-        self.0.difference_card(from, to).map_err(|e| errors::to_py(py, e))
+    fn difference_card(&self, py: Python<'_>, old: u32, new: u32) -> PyResult<String> {
+        self.0.difference_card(old, new).map_err(|e| errors::to_py(py, e))
     }
 
     /// All of it as JSON.

@@ -1,4 +1,4 @@
-//! What editors ask about a text, for `workbench.language_service`. Offsets are in characters, as Python counts them.
+//! Questions of editors about a text, for `workbench.language_service`. Offsets are in characters, as Python counts them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

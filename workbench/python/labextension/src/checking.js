@@ -135,7 +135,7 @@ function needsRefresh(update) {
 // The extension of one editor, whose cell is `model`.
 export function checking(kernels, model) {
   const holdsCuda = text => isPython(model.mimeType) && mayHoldCuda(text);
-  // What was drawn stays while the kernel has no answer: CodeMirror moves it along with the text.
+  // Marks that were drawn stay while the kernel has no answer: CodeMirror moves them along with the text.
   const check = async view => {
     const cell = view.state.doc.toString();
     if (!holdsCuda(cell)) {

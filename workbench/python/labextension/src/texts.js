@@ -6,7 +6,7 @@ const CUDA =
 const ARGUMENT =
   /\b((wb|workbench)\.(compile|op|load_inline)|load_inline)\s*\(\s*$|\b(cuda_sources?|cpp_sources?)\s*=\s*\[?\s*$/;
 
-// Where the body of a `%%kernel` cell begins; -1 in other cells.
+// The place where the body of a `%%kernel` cell begins; -1 in other cells.
 export function bodyOfMagic(text) {
   const magic = MAGIC.exec(text);
   return magic === null ? -1 : magic[0].length;

@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 
 from ._workbench import BenchReport, format_count, format_seconds
 
-#: What a sweep tells: sizes done, sizes, the size being measured, seconds since the beginning, its medians by contestant, the report so far.
+#: The facts that a sweep tells: sizes done, sizes, the size being measured, seconds since the beginning, its medians by contestant, the report so far.
 Tell = Callable[[int, int, int, float, "list[tuple[str, float]]", BenchReport], None]
 
 
@@ -77,7 +77,7 @@ def _place() -> _Notebook | _Terminal | None:
 
 @contextmanager
 def progress_line() -> Iterator[Tell | None]:
-    """What a sweep tells how far it is, while the block runs; None where nobody looks."""
+    """The function by which a sweep tells its progress, while the block runs; None where nobody looks."""
     place = _place()
     if place is None:
         yield None

@@ -71,7 +71,7 @@ def _strings(cell: str) -> Iterator[CudaText]:
         if quotes is None:
             continue
         start = at
-        # What ends the string; one line's string may lack its end, as may the last of a cell that is being written.
+        # The end of the string; one line's string may lack it, as may the last of a cell that is being written.
         ended = _ENDS[quotes].match(cell, start)
         at = ended.end() if ended else len(cell)
         is_closed = ended is not None and cell.endswith(quotes, start, at)

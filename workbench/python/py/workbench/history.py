@@ -41,7 +41,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two versions differ in: their texts, their results on the same arguments (the older one is the reference), their times, measured in turns."""
+    """The differences of two versions: their texts, their results on the same arguments (the older one is the reference), their times, measured in turns."""
 
     old: int
     new: int

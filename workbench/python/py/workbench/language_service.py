@@ -1,4 +1,4 @@
-"""What editors ask about CUDA C++ while it is being written. The names are those of the Language Server Protocol.
+"""Questions of editors about CUDA C++ that is being written. The names are those of the Language Server Protocol.
 
 The compiler's front end answers, in a millisecond or a few, whatever the text is: a text that is being written need not be right, or whole.
 Offsets count characters, from 0. `defines` and `headers` are those of `workbench.compile`.

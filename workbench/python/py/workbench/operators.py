@@ -28,7 +28,7 @@ _DTYPES = frozenset(
 )
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
-#: What Python has of the versions of each name, by their numbers.
+#: Python's part of the versions of each name, by their numbers.
 _kept: dict[str, dict[int, _Kept]] = {}
 #: Definitions are made one after the other: the numbers of versions follow them.
 _DEFINING = threading.RLock()
@@ -40,7 +40,7 @@ handles: dict[str, Any] = {}
 
 @dataclass(frozen=True)
 class _Kept:
-    """What Python has of a version: its schema, the state of its module, the other parts, its registrations."""
+    """Python's part of a version: its schema, the state of its module, the other parts, its registrations."""
 
     schema: str
     module: tuple[Any, ...]
@@ -229,7 +229,7 @@ class Op(Differentiable, NativeOp):
     module: Module
     _parts: dict[str, Any]
     _fake: Callable[..., Any] | None = None
-    #: What Python has of earlier versions, by their numbers.
+    #: Python's part of earlier versions, by their numbers.
     _kept: dict[int, _Kept]
     #: The operator that it is a version of.
     _of: Op | None = None
