@@ -162,7 +162,7 @@ def test_a_thousand_versions_are_kept_and_old_ones_still_run(define):
         op.version(11)
 
 
-def test_a_pickled_operator_begins_its_own_history_where_the_name_is_new(define):
+def test_an_operator_is_pickled_by_its_name_and_a_version_is_not(define):
     op = define()
     define(3)
     again = pickle.loads(pickle.dumps(op))

@@ -148,7 +148,7 @@ class RustKernel(Kernel):
         super().__init__(**kwargs)
         self.rust = Session.from_pool() or Session.started()
         self.filling = None
-        # What the control channel says: the cell is to stop before it has begun; the kernel ends.
+        # Words of the control channel: the cell is to stop before it has begun; the kernel ends.
         self.stopped = self.ending = False
 
     def ready(self):
@@ -247,7 +247,7 @@ class RustKernel(Kernel):
             if self.rust.is_ready:
                 self.rust.tell("stop")
             else:
-                # What makes the session ready goes on: it is not of the cell.
+                # The work that makes the session ready goes on: it is not of the cell.
                 self.stopped = True
                 if self.filling is not None:
                     self.filling.terminate()

@@ -122,8 +122,8 @@ impl Cursor {
         (self.question == Question::Meaning).then_some(self.span)
     }
 
-    /// Nothing has been found within so many scopes. A lambda's body is looked through for what it captures before it is lowered in a scope of
-    /// its own.
+    /// True if nothing has been found within so many scopes. A lambda's body is looked through for what it captures before it is lowered in a
+    /// scope of its own.
     pub(super) fn is_open(&self, depth: usize) -> bool {
         self.found.borrow().as_ref().is_none_or(|(found, _)| *found < depth)
     }

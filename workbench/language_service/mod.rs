@@ -164,7 +164,8 @@ fn look(text: &str, options: &Options, question: impl Fn() -> Question, at: Rang
         let mut found = cursor.into_found()?;
         // Places behind the cursor are those of the text that was read.
         let longer = (head.len() + closers.len()).cast_signed() - at.end.cast_signed();
-        for known in found.iter_mut().filter(|known| known.span.start as usize >= head.len()) {
+        let is_behind = |known: &&mut KnownName| known.span.file == TEXT && known.span.start as usize >= head.len();
+        for known in found.iter_mut().filter(is_behind) {
             let moved = |at: u32| (at as isize - longer) as u32;
             known.span = Span { start: moved(known.span.start), end: moved(known.span.end), ..known.span };
         }

@@ -60,12 +60,6 @@ impl NativeHistory {
         Ok(versions)
     }
 
-    /// The number of the newest version.
-    #[getter]
-    fn last(&self) -> u32 {
-        self.0.last()
-    }
-
     /// The difference between the texts of two versions, as `diff` shows it.
     fn difference(&self, py: Python<'_>, old: u32, new: u32) -> PyResult<String> {
         self.0.difference(old, new).map(|found| found.to_string()).map_err(|e| errors::to_py(py, e))
@@ -100,7 +94,7 @@ impl NativeHistory {
 /// The history of a name by its texts alone, each with the time at which it was made, in seconds since 1970.
 #[pyfunction]
 pub fn history_of_texts(name: String, texts: Vec<(f64, String)>) -> NativeHistory {
-    let made = |seconds: f64| SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds.max(0.0));
+    let made = |seconds: f64| SystemTime::UNIX_EPOCH + Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let texts = texts.into_iter().map(|(seconds, text)| (made(seconds), text));
     NativeHistory(history::History::of_texts(name, texts))
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import threading
 from dataclasses import dataclass, field
@@ -18,8 +17,8 @@ from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
 from .differentiable import Differentiable, LibraryOp, PythonOp, copies
 from .errors import ArgumentError, make_argument_error
-from .history import History
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
+from .versions import Versioned, kept_of
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
 
@@ -28,28 +27,10 @@ _DTYPES = frozenset(
 )
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
-#: Python's part of the versions of each name, by their numbers.
-_kept: dict[str, dict[int, _Kept]] = {}
 #: Definitions are made one after the other: the numbers of versions follow them.
 _DEFINING = threading.RLock()
-#: Most versions of an operator that Python keeps its part of, as the native half keeps its own.
-_MOST_KEPT = 1000
 #: Every handle by its name; registering a name again changes the handle there is.
 handles: dict[str, Any] = {}
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """Python's part of a version: its schema, the state of its module, the other parts, its registrations."""
-
-    schema: str
-    module: tuple[Any, ...]
-    parts: dict[str, Any]
-    reference: Callable[..., Any] | None
-    fake: Callable[..., Any] | None
-    gradient: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
-    vmap: Callable[..., Any] | None
-    others: Mapping[int, Outside | Kernel]
 
 
 @dataclass(frozen=True, init=False)
@@ -200,7 +181,7 @@ class Mismatch:
     unwritten: bool = False
 
 
-class Op(Differentiable, NativeOp):
+class Op(Versioned, Differentiable, NativeOp):
     """An operator: call it like a function; it allocates its outputs and launches its kernel.
 
     Arguments go by position or by name, as the schema has them. Arrays are NumPy's or anything that shares memory; their
@@ -229,10 +210,6 @@ class Op(Differentiable, NativeOp):
     module: Module
     _parts: dict[str, Any]
     _fake: Callable[..., Any] | None = None
-    #: Python's part of earlier versions, by their numbers.
-    _kept: dict[int, _Kept]
-    #: The operator that it is a version of.
-    _of: Op | None = None
 
     @property
     def __name__(self) -> str:
@@ -253,11 +230,6 @@ class Op(Differentiable, NativeOp):
             "fake": self._fake,
         }
         return _rebuild, (self.schema, self.module, self._parts, state, self._extras())
-
-    @property
-    def history(self) -> History:
-        """Its versions: each definition that differed from the one before, with its checks and its times; see `History`."""
-        return History(self, self._history())
 
     def version(self, number: int) -> Op:
         """A version of it by its number, as an operator of its own that is registered nowhere; its checks and benchmarks are noted in the version.
@@ -310,47 +282,6 @@ class Op(Differentiable, NativeOp):
             made._with(extras)
             made._keep()
             made._note_restored(number)
-
-    def _version_number(self, number: Any) -> int:
-        """The number of a version that there is; negative ones count from the newest."""
-        versions = self._history().versions
-        first, last = versions[0]["number"], versions[-1]["number"]
-        if isinstance(number, bool) or not hasattr(type(number), "__index__"):
-            raise make_argument_error(f"a version of `{self.name}` is a number from {first} to {last}, got {number!r}")
-        wanted = operator.index(number)
-        at = wanted + len(versions) if wanted < 0 else wanted - first
-        if not 0 <= at < len(versions):
-            raise make_argument_error(f"`{self.name}` has no version {wanted}; its versions are {first} to {last}")
-        return int(versions[at]["number"])
-
-    def _kept_of(self, number: int) -> _Kept:
-        if number == self._number and self._successor is None:
-            return self._as_kept()
-        kept = self._kept.get(number)
-        if kept is None:
-            raise make_argument_error(f"version {number} of `{self.name}` cannot be made again")
-        return kept
-
-    def _as_kept(self) -> _Kept:
-        _, state = self.module.__reduce__()
-        rules = (self.reference, self._fake, self._gradient_rule, self._vmap_rule)
-        return _Kept(self.schema, state, self._parts, *rules, dict(self._others))
-
-    def _keep(self) -> None:
-        """Keeps what Python has of this version, for when another one has taken its place."""
-        self._kept[self._number] = self._as_kept()
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.pop(next(iter(self._kept)))
-
-    def _check_beside(
-        self, other: Op, args: tuple[Any, ...], rtol: float | None, atol: float | None, equal_nan: bool, title: str
-    ) -> CheckReport:
-        """Compares its results with another version's, without a note."""
-        inputs = [self._arguments(args, {}), other._arguments(args, {})]
-        if any(one._serving("cpu", given) is not None for one, given in zip((self, other), inputs)):
-            expected, actual = other._outcome(copies(inputs[1])), self._outcome(copies(inputs[0]))
-            return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title)
-        return _workbench.check_versions(other, self, inputs[0], rtol, atol, equal_nan, title)
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the outputs, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -578,16 +509,6 @@ class Op(Differentiable, NativeOp):
         self._note_times(number, report, self.__name__)
         return report
 
-    def _against(self, against: int | str) -> int:
-        if isinstance(against, str) and against != "previous":
-            raise make_argument_error(f'against is the number of a version or "previous", got {against!r}')
-        if against != "previous":
-            return self._version_number(against)
-        before = [version["number"] for version in self._history().versions if version["number"] < self._number]
-        if not before:
-            raise make_argument_error(f"`{self.name}` has no version before this one")
-        return int(before[-1])
-
     def _random_args(self, n: int) -> tuple[Any, ...]:
         rng = np.random.default_rng(0)
         made: list[Any] = []
@@ -767,7 +688,7 @@ def op(
             handle._define(schema, module, parts)
         else:
             old, handle = handle, Op(*_native_arguments(schema, module, parts))
-            handle.module, handle._parts, handle._kept = module, parts, _kept.setdefault(full_name, {})
+            handle.module, handle._parts, handle._kept = module, parts, kept_of(full_name)
             handles[full_name] = handle
             if old is not None:
                 handle._succeed(old)
