@@ -4,7 +4,8 @@ fast, and a page with it is slow."""
 from __future__ import annotations
 
 import sys
-from typing import Any
+
+from ._shell import running_shell
 
 #: The lines and the characters of a cell's output that the page shows.
 LINES = 1000
@@ -84,6 +85,5 @@ def _cell() -> int | None:
     """The number of the cell that runs, if the output goes to a page."""
     if not type(sys.stdout).__module__.startswith("ipykernel"):
         return None
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = running_shell()
     return None if shell is None else shell.execution_count

@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
+from ._shell import running_shell
 from ._workbench import BenchReport, format_count, format_seconds
 
 #: The facts that a sweep tells: sizes done, sizes, the size being measured, seconds since the beginning, its medians by contestant, the report so far.
@@ -67,8 +68,7 @@ class _Terminal:
 
 
 def _place() -> _Notebook | _Terminal | None:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    shell = running_shell()
     if getattr(shell, "kernel", None) is not None:
         return _Notebook()
     stream = sys.stderr

@@ -7,10 +7,10 @@ meaning of a name, comes by a comm, whose target is `TARGET`.
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Callable
 
 from . import language_service
+from ._shell import running_shell
 from .cells import CudaText, cuda_texts
 
 __all__ = ["TARGET", "answer", "install", "install_here", "uninstall"]
@@ -174,8 +174,7 @@ def install(shell: Any) -> None:
 
 def install_here() -> None:
     """Installs it in the notebook or terminal that imports the package, if it is one."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    shell = running_shell()
     if shell is not None:
         install(shell)
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import pathlib
-import sys
 from types import TracebackType
 from typing import Any
 
+from ._shell import running_shell
 from .errors import CompileError
 
 #: The exceptions that are drawn here.
@@ -50,8 +50,7 @@ def install(shell: Any) -> None:
 
 def install_here() -> None:
     """Draws the exceptions of the notebook or terminal that imports the package, if it is one."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    shell = running_shell()
     if shell is not None:
         install(shell)
 
