@@ -99,8 +99,9 @@ def kernel(place):
 
 
 def run(client, code, **options):
-    """The reply to a cell and what it showed."""
+    """The reply to a cell and what it showed. Errors abort no later cell: Jupyter does that for those which arrive in the moment of the error."""
     shown = []
+    options = {"stop_on_error": False, **options}
     reply = client.execute_interactive(code, timeout=60, output_hook=lambda m: shown.append((m["msg_type"], m["content"])), **options)
     return reply["content"], [(kind, content) for kind, content in shown if kind not in ("status", "execute_input")]
 
@@ -130,7 +131,7 @@ def test_a_cell_shows_a_bounded_amount_of_output(place):
 
 def test_a_cell_is_stopped_and_the_next_one_runs(place):
     with kernel(place) as (manager, client):
-        client.execute("answer('stream', name='stdout', text='runs'); stopped.wait(60); " + ERROR.format(name="Error", stopped=True))
+        client.execute("answer('stream', name='stdout', text='runs'); stopped.wait(60); " + ERROR.format(name="Error", stopped=True), stop_on_error=False)
         while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
             pass
         manager.interrupt_kernel()
@@ -260,7 +261,7 @@ def test_a_session_that_is_older_than_the_library_is_not_taken(place):
 def test_a_stop_before_the_session_is_ready_does_not_damage_it(place, monkeypatch):
     monkeypatch.setenv("SLOW", "0.5")
     with kernel(place) as (manager, client):
-        client.execute("data = {'text/plain': 'ran'}")
+        client.execute("data = {'text/plain': 'ran'}", stop_on_error=False)
         time.sleep(0.3)
         manager.interrupt_kernel()
         assert client.get_shell_msg(timeout=60)["content"]["ename"] == "Interrupted"
