@@ -254,3 +254,135 @@ def test_a_check_without_a_reference_is_a_usage_error(shell, capsys):
     assert isinstance(result.error_in_exec, UsageError)
     shown = "".join(capsys.readouterr())
     assert "has no reference" in shown and "Traceback" not in shown
+
+
+RELU_REFERENCE = '--reference "lambda x: np.maximum(x, 0)"'
+
+
+def out(shell, capsys, cell):
+    """What a cell shows; no error of it is expected."""
+    capsys.readouterr()
+    shell.run_cell(cell).raise_error()
+    return capsys.readouterr().out
+
+
+def mistake(shell, cell):
+    error = shell.run_cell(cell).error_in_exec
+    assert isinstance(error, UsageError), error
+    return str(error)
+
+
+def test_a_cell_checks_and_times_its_operator(shell, capsys):
+    shell.user_ns["f"] = lambda x: np.maximum(x, 0)
+    shown = out(shell, capsys, f"%%kernel {RELU_OP} --check f --bench numpy=f --sizes 1k:2k\n{RELU}")
+    assert "agrees with its reference" in shown and "of 4099 elements" in shown
+    assert "numpy" in shown and "2 Ki" in shown
+    # The reference of the operator, arguments of the line, and no sizes: timed on these.
+    shown = out(shell, capsys, f"%%kernel {RELU_OP} {RELU_REFERENCE} --check --bench --args 'np.ones(7, np.float32)'\n{RELU}")
+    assert "of 7 elements" in shown and "reference" in shown
+
+
+def test_results_that_are_wrong_are_not_timed(shell, capsys):
+    shown = out(shell, capsys, f"%%kernel {RELU_OP} --check 'lambda x: x' --bench --sizes 1k\n{RELU}")
+    assert "DIFFERS" in shown and "not timed" in shown and "median" not in shown
+    # A tolerance of the line is the check's.
+    assert "agrees" in out(shell, capsys, f"%%kernel {RELU_OP} --check 'lambda x: x' --rtol 0 --atol 100\n{RELU}")
+
+
+COPY = (
+    "__global__ void copy(const float* x, float* y, int m, int n) { extern __shared__ float s[];\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y, t = threadIdx.y * blockDim.x + threadIdx.x;\n"
+    "    if (i < n && j < m) { s[t] = x[j * n + i]; y[j * n + i] = s[t] + 100 * blockDim.x + blockDim.y; } }"
+)
+
+
+@pytest.mark.parametrize("launch", ['--threads "n, m"', '--grid "(n + 7) / 8, (m + 3) / 4"'])
+def test_a_cell_has_the_options_of_a_launch(shell, launch):
+    kernel(shell, f'--op "lab::copy(Tensor x) -> Tensor" --shape "x[m, n] -> y[m, n]" {launch} --block 8,4 --shared-mem "4 * 8 * 4"', COPY)
+    x = np.arange(5 * 19, dtype=np.float32).reshape(5, 19)
+    assert (shell.user_ns["copy"](x) == x + 804).all()
+
+
+def test_a_cell_has_the_options_of_the_compiler(shell, tmp_path):
+    (tmp_path / "three.h").write_text("#define THREE 3\n")
+    kernel(shell, f"-I {tmp_path} --option=-DFOUR=4", '#include "three.h"\n__global__ void k(int* x) { x[0] = THREE + FOUR; }')
+    x = np.zeros(1, np.int32)
+    shell.user_ns["k"][1, 1](x)
+    assert x[0] == 7
+    with pytest.raises(UsageError, match="option `-fshort-enums`"):
+        kernel(shell, "--option=-fshort-enums", SCALE)
+
+
+def test_listings_of_a_kernel(shell, capsys):
+    text = "__device__ __noinline__ int twice(int a) { return 2 * a; }\n__global__ void other(int* z) { z[0] = 7; }\n" + "__global__ void k(int* x) { x[0] = twice(x[1]); }"
+    kernel(shell, "", text)
+    kernel(shell, "--name m", text)
+    shown = out(shell, capsys, "%kernel_ir k")
+    # A kernel with what it calls, and nothing else; a module as a whole.
+    assert " k(x: ptr i32)" in shown and " twice(" in shown and "other" not in shown
+    assert shown == shell.user_ns["k"].ir() and "other" in out(shell, capsys, "%kernel_ir m")
+    shown = out(shell, capsys, "%kernel_ir k --asm")
+    assert shown.startswith("; k\n") and "movl" in shown and "; other" not in shown
+    assert "; other" in out(shell, capsys, "%kernel_ir m --asm")
+    shown = out(shell, capsys, "%kernel_ir other --tiers --block 64")
+    assert "other in blocks of 64 x 1 x 1" in shown
+    kernel(shell, RELU_OP + " --block 96", RELU)
+    assert "relu in blocks of 96 x 1 x 1" in out(shell, capsys, "%kernel_ir relu --tiers")
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("%kernel_ir np", "a kernel, an operator"),
+        ("%kernel_ir nothing", "NameError"),
+        ("%kernel_ir scale --block 32", "--block is about"),
+        ("%kernel_ir scale --asm --c", "not allowed with"),
+        ("%kernel_ir m --tiers", "is of one kernel: scale"),
+        ("%kernel_ir scale --tiers --block n", "a block has numbers"),
+        ("%kernel_ir t", "is a template"),
+        ("%timekernel", "a statement is wanted"),
+        ("%timekernel f(", "was never closed"),
+        ("%timekernel return 3", "outside function"),
+        ("%timekernel --secs 3 f()", "unrecognized arguments: --secs"),
+        ("%kernel_check relu2", "random arrays of one dimension"),
+        ("%kernel_gpu np", "a kernel, an operator"),
+    ],
+)
+def test_mistakes_of_the_listings_and_times_are_usage_errors(shell, line, said):
+    kernel(shell, "", SCALE + "template <typename T> __global__ void t(T* x) { x[0] = 1; }")
+    kernel(shell, "--name m", SCALE)
+    kernel(shell, '--op "lab::relu2(Tensor x) -> Tensor" --shape "x[m, n] -> y[m, n]" --reference "lambda x: x"', RELU.replace("relu", "relu2"))
+    assert said in mistake(shell, line)
+
+
+@pytest.mark.parametrize("option, said", [("--sizes 1k", "is about --bench"), ("--args x", "is about --check and --bench"), ("--rtol 1", "is about --check"), ("--block 8,x", "a block has numbers"), ("--threads n,", "one to three extents"), ("--check", "has no reference")])
+def test_mistakes_of_a_cell_that_proves_itself_are_usage_errors(shell, option, said):
+    assert said in mistake(shell, f"%%kernel {RELU_OP} {option}\n{RELU}")
+
+
+def test_a_statement_is_timed_in_the_notebooks_namespace(shell, capsys):
+    shell.user_ns.update(calls=[], n=3)
+    shown = out(shell, capsys, "%timekernel --seconds 0.01 calls.append(n); calls.append('-o')")
+    assert " a call, 95 % interval " in shown and shown.count("\n") == 1
+    assert len(shell.user_ns["calls"]) > 2 and shell.user_ns["calls"][:2] == [3, "-o"]
+    # Names that it assigns are its own.
+    out(shell, capsys, "%timekernel --seconds 0.01 n = 4")
+    assert shell.user_ns["n"] == 3
+    report = shell.run_cell("%timekernel --seconds 0.01 -o --flush-cache len(calls)").result
+    assert report.rows[0]["name"] == "len(calls)"
+    assert isinstance(shell.run_cell("%timekernel 1 / 0").error_in_exec, ZeroDivisionError)
+
+
+def test_an_operator_tells_what_it_is(shell, capsys):
+    made = RELU_OP.replace("lab::", "told::")
+    kernel(shell, made + " --block 64", RELU)
+    shown = out(shell, capsys, "relu")
+    for line in ["told::relu(Tensor x) -> Tensor", "void relu(const float* x, float* y, int n)", "in blocks of 64", "x[*] -> y[*]", "none: register_autograd", "1 of 1", "fmaxf"]:
+        assert line in shown
+    assert shell.user_ns["relu"].__doc__ in out(shell, capsys, "relu?")
+    assert out(shell, capsys, "[relu]").count("\n") == 1
+    kernel(shell, f"{made} {RELU_REFERENCE}", RELU.replace("0.0f", "0.f"))
+    shown = out(shell, capsys, "relu")
+    assert "<lambda>" in shown and "2 of 2" in shown
+    # The class keeps its own.
+    assert "An operator: call it" in type(shell.user_ns["relu"]).__doc__

@@ -486,6 +486,11 @@ impl Module {
         self.functions.iter().position(|f| f.name == name).map(FuncId::new)
     }
 
+    /// The text of a function and of those that it calls, in the module's order.
+    pub fn text_of(&self, id: FuncId) -> String {
+        print::with_callees(self, id)
+    }
+
     /// The kernels, in text order.
     pub fn kernels(&self) -> impl Iterator<Item = (FuncId, &Function)> {
         self.functions.iter().enumerate().filter(|(_, f)| f.kind == FuncKind::Kernel).map(|(i, f)| (FuncId::new(i), f))

@@ -17,6 +17,7 @@
 //! and reads back to the same bits: floats by their shortest decimal form, NaNs by their bits (`nan(0x7fc00000)f32`). [`super::read`]
 //! reads all of it back, and holds the grammar.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use super::ops::ops;
@@ -214,6 +215,27 @@ impl fmt::Display for Module {
         }
         Ok(())
     }
+}
+
+/// The text of one function of a module and of those that it calls, with the handles that they have in the module's text.
+pub(crate) fn with_callees(module: &Module, root: FuncId) -> String {
+    let mut signatures: Vec<u64> = Vec::new();
+    module.addressed.iter().for_each(|(_, signature)| note_signature(*signature, &mut signatures));
+    module.functions.iter().for_each(|func| collect_signatures(func, &mut signatures));
+    let mut found = BTreeSet::from([root]);
+    let mut left = vec![root];
+    while let Some(id) = left.pop() {
+        module.func(id).body.for_each_stmt(&mut |stmt| {
+            left.extend(stmt.mentions().filter(|callee| found.insert(*callee)));
+        });
+    }
+    let texts = found.iter().map(|id| {
+        let mut text = String::new();
+        // A `String` takes whatever is written.
+        let _ = write!(text, "{}", fmt::from_fn(|f| function(f, module.func(*id), Some(*id), &signatures)));
+        text
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn list(values: &[Value]) -> String {

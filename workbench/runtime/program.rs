@@ -530,6 +530,27 @@ impl Kernel {
         }
     }
 
+    /// The IR of the kernel and of the functions that it calls, as text.
+    pub fn ir(&self) -> String {
+        self.program.0.module.text_of(self.id)
+    }
+
+    /// The machine code of the kernel for this CPU, as text: the good code, for one thread. A device function that is not inlined has code
+    /// of its own, which [`Program::asm`] shows.
+    ///
+    /// # Errors
+    /// It runs on a GPU, as a sentence.
+    pub fn asm(&self) -> std::result::Result<String, String> {
+        match &self.program.0.code {
+            DeviceCode::Cpu(code) => {
+                let mut prepared = self.program.0.module.clone();
+                back::cpu::prepare(&mut prepared);
+                Ok(code.asm(&prepared, Some(self.id)))
+            }
+            DeviceCode::Cuda(_) => Err("it runs on a GPU, and PTX is the text of its module".to_owned()),
+        }
+    }
+
     /// The C that the wide tier compiles for blocks of a shape.
     ///
     /// # Errors

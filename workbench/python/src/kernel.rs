@@ -79,6 +79,29 @@ impl Kernel {
         self.kernel.tier()
     }
 
+    /// The IR of the kernel and of the functions that it calls, as text.
+    ///
+    /// >>> import workbench as wb
+    /// >>> one = wb.compile("__global__ void one(float* y) { y[threadIdx.x] = 1; }").one
+    /// >>> print(one.ir())  # doctest: +ELLIPSIS
+    /// kernel f0 one(y: ptr f32) {
+    /// ...
+    fn ir(&self) -> String {
+        self.kernel.ir()
+    }
+
+    /// The machine code of the kernel for this CPU, as text: the good tier's, which runs one thread.
+    ///
+    /// Raises `ArgumentError` for a kernel of a GPU, whose code is its module's `ptx()`.
+    ///
+    /// >>> import workbench as wb
+    /// >>> wb.compile("__global__ void one(float* y) { y[threadIdx.x] = 1; }").one.asm().splitlines()[0]
+    /// '; one'
+    fn asm(&self, py: Python<'_>) -> PyResult<String> {
+        let made = py.detach(|| self.kernel.asm());
+        made.map_err(|why| argument(py, format!("`{}` has no machine code here: {why}", self.kernel.name())))
+    }
+
     /// The C that the wide tier compiles for blocks of these extents: the code of each statement, for 16 threads at a time.
     ///
     /// Raises `ArgumentError` where there is none, with the reason.

@@ -3,109 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import builtins
-import functools
+import linecache
 import re
-import shlex
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, NoReturn, TypeVar, cast
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.display import display
 
 from . import notebook_editor, tracebacks
 from ._compile import compile as compile_source
-from ._workbench import history_of_texts, synchronize
+from ._compile import find_nvidia, rebuild
+from ._workbench import Kernel, KernelTemplate, Module, has_queued, history_of_texts, synchronize
+from .benchmark import bench
 from .errors import ArgumentError, CompileError
+from .magic_options import Parser, extents, kernel_parser, listing_parser, macro_of, parse_sizes, split_line, split_list, usage
 from .operators import Op
 from .operators import op as make_op
 
 __all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
 
+#: Elements of a random argument of a check: odd, and more than one block of any size.
+_RANDOM_SIZE = 4099
+#: Options of `%%kernel` that say something about the operator of `--op`.
+_OF_OPERATORS = ("shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "check", "bench", "args", "sizes", "make", "rtol", "atol")
+#: What tracebacks call the statement of `%timekernel`.
+_TIMED = "<timekernel>"
 _DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(")
-_SIZE = re.compile(r"(\d+)([kKmMgG]?)")
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-
-
-class _HelpShown(Exception):
-    """The help asked for has been printed: nothing is left to do."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Options of a magic: a mistake is a usage error of the cell, never an exit; `--help` prints the help."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog=prog, allow_abbrev=False)
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}")
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        raise _HelpShown
-
-
-def _usage(magic: str) -> Callable[[_Method], _Method]:
-    """A mistake in a magic's line is one line of error, not a traceback of ours."""
-
-    def wrap(method: _Method) -> _Method:
-        @functools.wraps(method)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return method(*args, **kwargs)
-            except _HelpShown:
-                return None
-            except ArgumentError as error:
-                raise UsageError(f"{magic}: {error}") from None
-
-        return cast(_Method, run)
-
-    return wrap
-
-
-def _kernel_parser() -> _Parser:
-    parser = _Parser("%%kernel")
-    parser.add_argument("--op", metavar="SCHEMA", help="register an operator: torch's schema grammar")
-    parser.add_argument("--shape", help='the shape signature, such as "x[*] -> out[*]"')
-    parser.add_argument("--threads", metavar="E", help="threads of a launch: an expression over dims")
-    parser.add_argument("--block", type=int, help="threads of a block")
-    parser.add_argument("--kernel", metavar="K", help="which kernel the operator runs")
-    parser.add_argument("--reference", metavar="EXPR", help="what the operator is checked against")
-    parser.add_argument("--timeout", type=float, metavar="S", help="seconds after which a launch is stopped")
-    parser.add_argument("--name", metavar="M", help="land one module of this name instead of every kernel")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("-D", dest="defines", action="append", default=[], metavar="N=V", help="define a macro")
-    return parser
-
-
-def parse_sizes(text: str) -> list[int]:
-    """Sizes as `1k:1M` (doubling), `1k:1M:4` (times 4) or `1000,5000`; k, M and G are powers of 1024.
-
-    >>> parse_sizes("1k:8k")
-    [1024, 2048, 4096, 8192]
-    """
-
-    def number(word: str) -> int:
-        match = _SIZE.fullmatch(word.strip())
-        if match is None:
-            raise UsageError(f"`{word}` is no size; write one such as 4096, 64k or 1M")
-        return int(match[1]) * _UNITS[match[2].lower()]
-
-    if ":" not in text:
-        return [number(word) for word in text.split(",")]
-    parts = text.split(":")
-    if len(parts) > 3:
-        raise UsageError(f"`{text}` is no range of sizes; write first:last or first:last:factor")
-    first, last, factor = number(parts[0]), number(parts[1]), number(parts[2]) if len(parts) == 3 else 2
-    if first < 1 or last < first or factor < 2:
-        raise UsageError(f"`{text}` is an empty range of sizes")
-    sizes = [first]
-    while sizes[-1] * factor <= last:
-        sizes.append(sizes[-1] * factor)
-    return sizes
-
-
 @dataclass
 class _Version:
     """One text a name stood for."""
@@ -116,7 +44,7 @@ class _Version:
 
 @magics_class
 class WorkbenchMagics(Magics):
-    """`%%kernel`, `%kernel_check`, `%kernel_bench` and `%kernel_history`."""
+    """`%%kernel`; `%kernel_check`, `%kernel_bench`, `%kernel_history`, `%kernel_ir`, `%kernel_gpu` and `%timekernel`."""
 
     shell: Any
 
@@ -127,25 +55,37 @@ class WorkbenchMagics(Magics):
         self._stored = True
 
     @cell_magic
-    @_usage("%%kernel")
+    @usage("%%kernel")
     def kernel(self, line: str, cell: str) -> None:
         """Compiles the cell as CUDA C++ and lands its kernels in the namespace.
 
-        %%kernel [--op SCHEMA] [--shape S] [--threads E] [--block B] [--kernel K] [--reference EXPR]
-                 [--timeout SECONDS] [--name M] [-D N=V] [--device cuda]
+        %%kernel [--op SCHEMA] [--shape S] [--threads E | --grid E] [--block B] [--shared-mem E] [--kernel K] [--reference EXPR]
+                 [--check [EXPR]] [--bench [NAME=EXPR ...]] [--args EXPRS] [--sizes 1k:1M] [--make EXPR] [--rtol R] [--atol A]
+                 [--timeout SECONDS] [--name M] [-D N=V] [-I DIR] [--option O] [--device cuda] [--arch A] ...
 
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
-        is called like a function. A cell that does not compile leaves the names of the last one.
+        is called like a function. With `--check` and `--bench` it is checked and timed in the same cell. A cell that does not compile
+        leaves the names of the last one.
         """
-        args = _kernel_parser().parse_args(_split(line))
-        alone = [option for option in ("shape", "threads", "block", "kernel", "reference") if getattr(args, option) is not None]
+        args = kernel_parser().parse_args(split_line(line, "%%kernel"))
+        alone = [option for option in _OF_OPERATORS if getattr(args, option) is not None]
         if args.op is None and alone:
-            raise UsageError(f"%%kernel: --{alone[0]} is about the operator that --op makes, and there is no --op")
-        defines = dict(_define(text) for text in args.defines)
+            raise UsageError(f"%%kernel: --{alone[0].replace('_', '-')} is about the operator that --op makes, and there is no --op")
+        _refuse_idle(args)
+        defines = dict(macro_of(text) for text in args.defines)
         # The magic's own line is line 1 of the cell that the user sees.
         text = "\n" + cell
         try:
-            module = compile_source(text, args.device, name=self._cell_name(), defines=defines)
+            module = compile_source(
+                text,
+                args.device,
+                name=self._cell_name(),
+                defines=defines,
+                options=[*(f"-I{folder}" for folder in args.folders), *args.options],
+                arch=args.arch,
+                strict_device=args.strict_device,
+                unified_memory=args.unified_memory,
+            )
             if args.timeout is not None:
                 module = module.with_timeout(args.timeout)
             landed = self._contents(module, args)
@@ -166,6 +106,44 @@ class WorkbenchMagics(Magics):
         self._land(landed, cell)
         if mistake is not None:
             raise mistake
+        if args.op is not None:
+            self._prove(operator, args)
+
+    def _prove(self, operator: Any, args: argparse.Namespace) -> None:
+        """Checks and times the operator of a cell, as its line asks; times of wrong results are no times."""
+        values = None if args.args is None else self._eval(f"({args.args},)", "--args")
+        if args.check is not None:
+            reference = {"reference": self._eval(args.check, "--check")} if args.check else {}
+            report = self._check(operator, values, {**reference, **_tolerances(args)})
+            display(report)
+            if not report and args.bench is not None:
+                print("%%kernel: not timed, because it does not agree with its reference")
+                return
+        if args.bench is not None:
+            display(self._bench(operator, args.bench, values, args.sizes, args.make, "%%kernel"))
+
+    def _check(self, operator: Any, values: Any, options: dict[str, Any]) -> Any:
+        """A check on values, or on random ones where there are none."""
+        if values is None:
+            values = _random_args(operator)
+            try:
+                operator.fake(*values)
+            except ArgumentError as error:
+                raise UsageError(f"{error} (the arguments are random arrays of one dimension, as none are given)") from None
+        return operator.check(*values, **options)
+
+    def _bench(self, operator: Any, others: list[str], values: Any, sizes: str | None, make: str | None, magic: str) -> Any:
+        """A benchmark over sizes, or on values where there are some and no sizes."""
+        contestants = {}
+        for text in others:
+            name, equals, expression = text.partition("=")
+            if not equals:
+                raise UsageError(f"{magic}: `{text}` names no contestant; write name=expression")
+            contestants[name] = self._eval(expression, name)
+        if values is not None and sizes is None:
+            return operator.bench(*values, others=contestants)
+        options = {"make_args": self._eval(make, "--make")} if make else {}
+        return operator.bench(sizes=parse_sizes(sizes or "1k:1M"), others=contestants, **options)
 
     def _operator_of(self, module: Any, args: argparse.Namespace) -> tuple[Any, UsageError | None]:
         """The operator of a cell, and what is wrong with its reference, without which it is made then."""
@@ -175,7 +153,15 @@ class WorkbenchMagics(Magics):
         except UsageError as error:
             mistake = UsageError(f"{error}; the operator is there without a reference, so run the cell again when there is one")
         made = make_op(
-            args.op, module, kernel=args.kernel, shape=args.shape, threads=args.threads, block=args.block, reference=reference
+            args.op,
+            module,
+            kernel=args.kernel,
+            shape=args.shape,
+            threads=extents(args.threads, "--threads"),
+            block=extents(args.block, "--block"),
+            grid=extents(args.grid, "--grid"),
+            shared_mem=args.shared_mem,
+            reference=reference,
         )
         return made, mistake
 
@@ -243,41 +229,137 @@ class WorkbenchMagics(Magics):
             raise UsageError(f"{what} {expression}: {type(error).__name__}: {error}") from error
 
     @line_magic
-    @_usage("%kernel_check")
+    @usage("%kernel_check")
     def kernel_check(self, line: str) -> Any:
-        """%kernel_check OP ARG... [--reference EXPR] [--rtol R] [--atol A]: checks an operator against its reference."""
-        parser = _Parser("%kernel_check")
+        """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R] [--atol A]: checks an operator against its reference.
+
+        Without arguments arrays get 4,099 random numbers and scalars 1.
+        """
+        parser = Parser("%kernel_check")
         parser.add_argument("op")
         parser.add_argument("args", nargs="*")
         parser.add_argument("--reference")
         parser.add_argument("--rtol", type=float)
         parser.add_argument("--atol", type=float)
-        given = parser.parse_args(_split(line))
+        given = parser.parse_args(split_line(line, "%kernel_check"))
         operator = self._operator(given.op, "%kernel_check")
-        options: dict[str, Any] = {k: getattr(given, k) for k in ("rtol", "atol") if getattr(given, k) is not None}
+        options = _tolerances(given)
         if given.reference:
             options["reference"] = self._eval(given.reference, "--reference")
-        return operator.check(*(self._eval(text, "%kernel_check") for text in given.args), **options)
+        values = [self._eval(text, "%kernel_check") for text in given.args]
+        return self._check(operator, values or None, options)
 
     @line_magic
-    @_usage("%kernel_bench")
+    @usage("%kernel_bench")
     def kernel_bench(self, line: str) -> Any:
         """%kernel_bench OP [NAME=EXPR...] [--sizes 1k:1M] [--make EXPR]: times an operator, and others, over sizes."""
-        parser = _Parser("%kernel_bench")
+        parser = Parser("%kernel_bench")
         parser.add_argument("op")
         parser.add_argument("others", nargs="*")
         parser.add_argument("--sizes", default="1k:1M")
         parser.add_argument("--make")
-        given = parser.parse_args(_split(line))
+        given = parser.parse_args(split_line(line, "%kernel_bench"))
         operator = self._operator(given.op, "%kernel_bench")
-        others = {}
-        for text in given.others:
-            name, equals, expression = text.partition("=")
-            if not equals:
-                raise UsageError(f"%kernel_bench: `{text}` names no contestant; write name=expression")
-            others[name] = self._eval(expression, name)
-        options = {"make_args": self._eval(given.make, "--make")} if given.make else {}
-        return operator.bench(sizes=parse_sizes(given.sizes), others=others, **options)
+        return self._bench(operator, given.others, None, given.sizes, given.make, "%kernel_bench")
+
+    @line_magic
+    @usage("%kernel_ir")
+    def kernel_ir(self, line: str) -> Any:
+        """%kernel_ir NAME [--asm | --c | --tiers] [--block B]: the IR of a kernel, of an operator's kernel or of a module, or its code."""
+        given = listing_parser().parse_args(split_line(line, "%kernel_ir"))
+        code, block = self._code_of(given.name, "%kernel_ir")
+        if given.block is not None and not (given.c or given.tiers):
+            raise UsageError("%kernel_ir: --block is about --c and --tiers")
+        if not (given.c or given.tiers):
+            print(code.asm() if given.asm else code.ir(), end="")
+            return None
+        if isinstance(code, Module):
+            raise UsageError(f"%kernel_ir: `{given.name}` is a module, and {'--c' if given.c else '--tiers'} is of one kernel: {', '.join(code.kernels)}")
+        block = extents(given.block, "--block") or block or 256
+        if given.tiers:
+            return code.tier_report(block)
+        print(code.c_source(block), end="")
+        return None
+
+    @line_magic
+    @usage("%kernel_gpu")
+    def kernel_gpu(self, line: str) -> None:
+        """%kernel_gpu NAME [--arch sm_90]: the PTX that NVIDIA's compiler makes of a kernel's text; it needs NVRTC and no GPU."""
+        parser = Parser("%kernel_gpu")
+        parser.add_argument("name")
+        parser.add_argument("--arch", metavar="A")
+        given = parser.parse_args(split_line(line, "%kernel_gpu"))
+        code, _ = self._code_of(given.name, "%kernel_gpu")
+        module = code if isinstance(code, Module) else code.module
+        _, (source, state, timeout) = module.__reduce__()
+        find_nvidia()
+        state = {**state, "device": "cuda", "arch": given.arch or state["arch"]}
+        print(rebuild(source, state, timeout).ptx(), end="")
+
+    def _code_of(self, name: str, magic: str) -> tuple[Any, Any]:
+        """The kernel or the module that a name stands for, and the block of an operator that has one."""
+        made, block = self._eval(name, magic), None
+        if isinstance(made, Op):
+            made, kernel, block = made.module, made.kernel, made._parts["block"]
+            kernels = made.kernels
+            if kernel is None and len(kernels) == 1:
+                kernel = kernels[0]
+            made = made if kernel is None else made[kernel]
+        if isinstance(made, KernelTemplate):
+            raise UsageError(f"{magic}: `{made.name}` is a template, whose instances have code: `{made.name}.instance(...)` with arguments")
+        if not isinstance(made, (Kernel, Module)):
+            raise UsageError(f"{magic}: `{name}` is a {type(made).__name__}; a kernel, an operator of kernels or what wb.compile gives is wanted")
+        return made, block
+
+    @line_magic
+    @usage("%timekernel")
+    def timekernel(self, line: str) -> Any:
+        """%timekernel [--seconds S] [--flush-cache] [-o] STATEMENT: times a statement, as `%timeit` does: the median of a call and its 95 % interval.
+
+        A statement that queues work on a GPU is timed until the work is done. `-o` gives the report, too.
+        """
+        parser = Parser("%timekernel")
+        parser.add_argument("--seconds", type=float, default=0.2, metavar="S", help="how long to measure")
+        parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call")
+        parser.add_argument("-o", dest="wanted", action="store_true", help="give the report of the benchmark")
+        words, statement = _options_before(line)
+        given = parser.parse_args(words)
+        if not statement:
+            raise UsageError("%timekernel: a statement is wanted: %timekernel saxpy[4, 256](2.0, x, y, n)")
+        run = self._callable_of(statement)
+        report = bench({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
+        row = report.rows[0]
+        caches = "flushed" if given.flush_cache else "warm"
+        print(
+            f"{seconds_text(row['median'])} a call, 95 % interval {seconds_text(row['low'])} to {seconds_text(row['high'])} "
+            f"({row['samples']:,} samples of {row['batch']:,}, caches {caches})"
+        )
+        return report if given.wanted else None
+
+    def _callable_of(self, statement: str) -> Any:
+        """A function of a statement in the notebook's namespace, which waits for work on a GPU if the statement queues some."""
+        try:
+            body = ast.parse(statement, _TIMED).body
+            compile(statement, _TIMED, "exec")
+        except SyntaxError as error:
+            raise UsageError(f"%timekernel {statement}: {error.msg}") from None
+        tree = ast.parse("def run():\n    pass")
+        tree.body[0].body = body  # type: ignore[attr-defined]
+        # Tracebacks show the line.
+        linecache.cache[_TIMED] = (len(statement), None, [statement], _TIMED)
+        space: dict[str, Any] = {}
+        exec(compile(ast.fix_missing_locations(tree), _TIMED, "exec"), self.shell.user_ns, space)
+        run = space["run"]
+        run()
+        if not has_queued():
+            return run
+        synchronize()
+
+        def run_to_the_end() -> None:
+            run()
+            synchronize()
+
+        return run_to_the_end
 
     @line_magic
     def kernel_history(self, line: str) -> Any:
@@ -308,16 +390,55 @@ def _op_name(args: argparse.Namespace) -> str | None:
     return args.op.split("(")[0].split("::")[-1].strip() if args.op is not None else None
 
 
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"%%kernel: {error} in `{line.strip()}`") from None
+def _tolerances(given: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(given, name) for name in ("rtol", "atol") if getattr(given, name) is not None}
 
 
-def _define(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    return name, value if equals else "1"
+def _refuse_idle(args: argparse.Namespace) -> None:
+    """Raises UsageError for options of a check or a benchmark that is not asked for."""
+    wants = {"args": args.check is not None or args.bench is not None, "sizes": args.bench is not None, "make": args.bench is not None}
+    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None)
+    for option, is_used in wants.items():
+        if getattr(args, option) is not None and not is_used:
+            asked = "--check" if option in ("rtol", "atol") else "--bench" if option != "args" else "--check and --bench"
+            raise UsageError(f"%%kernel: --{option} is about {asked}, which is not there")
+
+
+def _random_args(operator: Any) -> Any:
+    """Random arguments of an operator of kernels; those of a host function or a callable have no one kind of array."""
+    make = getattr(operator, "_random_args", None)
+    if make is None:
+        raise UsageError(f"`{operator.name}` says nothing about its arrays; give its arguments")
+    return make(_RANDOM_SIZE)
+
+
+def _options_before(line: str) -> tuple[list[str], str]:
+    """The options at the start of a line, and the statement after them, which is Python's and is not split into words."""
+    words: list[str] = []
+    rest = line.strip()
+    while rest.startswith("-"):
+        word, _, rest = rest.partition(" ")
+        rest = rest.strip()
+        if word == "--":
+            break
+        words.append(word)
+        if word == "--seconds":
+            value, _, rest = rest.partition(" ")
+            words.append(value)
+            rest = rest.strip()
+    return words, rest
+
+
+def seconds_text(seconds: float) -> str:
+    """A time with three digits and its unit.
+
+    >>> seconds_text(6.514e-6), seconds_text(0.0123)
+    ('6.51 µs', '12.3 ms')
+    """
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
 
 
 def _help_without_a_body(lines: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ._compile import rebuild
 from ._array_exchange import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
+from .description import Documentation, describe
 from .differentiable import Differentiable, LibraryOp, PythonOp, copies
 from .errors import ArgumentError, make_argument_error
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
@@ -223,6 +224,10 @@ class Op(Versioned, Differentiable, NativeOp):
 
     def __repr__(self) -> str:
         return f"<op {self.schema}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # An operator alone is described; one in a list or a dict has a line.
+        printer.text(describe(self) if len(printer.stack) <= 1 else repr(self))
 
     def __reduce__(self) -> Any:
         state = {
@@ -524,6 +529,9 @@ class Op(Versioned, Differentiable, NativeOp):
     def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
         self._redefine(*_native_arguments(schema, module, parts))
         self.module, self._parts = module, parts
+
+
+Op.__doc__ = Documentation(cast(str, Op.__doc__))  # type: ignore[assignment]
 
 
 class OpVersion(Op):
