@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import json
 import signal
+import sys
 import threading
 import time
 
@@ -192,3 +194,39 @@ def test_a_stop_in_a_long_benchmark_keeps_its_samples():
         pytest.fail("the samples are lost")
     (row,) = report.rows
     assert 5 <= row["samples"] < 60 and "0 of 1 sizes not measured, and the last one with fewer samples" in str(report)
+
+
+def test_a_report_is_a_table_for_other_programs(tmp_path):
+    name = 'sum, "twice"'
+    report = wb.bench({name: sum, "other": max}, sizes=[10, 20], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    report.save(tmp_path / "report.csv")
+    with open(tmp_path / "report.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["name"], int(row["size"])) for row in rows] == [(name, 10), ("other", 10), (name, 20), ("other", 20)]
+    wanted = [{key: value for key, value in row.items() if key != "times"} for row in report.rows]
+    # Times are written to the last bit.
+    assert [{key: type(want[key])(row[key]) for key in want} for row, want in zip(rows, wanted)] == wanted
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    assert report.to_pandas().to_dict("records") == wanted and report.to_polars().to_dicts() == wanted
+    assert pandas.api.types.is_integer_dtype(report.to_pandas()["batch"]) and report.to_polars().schema["median"] == polars.Float64
+
+
+def test_mismatches_are_a_table():
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pandas")
+    report = wb.check(lambda x: x, lambda x: x + np.float32([[0, 1], [np.nan, 0]]), np.zeros((2, 2), np.float32))
+    frame = report.to_pandas()
+    assert list(frame["index"]) == [(0, 1), (1, 0)] and list(frame["want"])[0] == 1.0 and np.isnan(list(frame["want"])[1])
+    rows = report.to_polars().to_dicts()
+    assert [row["index"] for row in rows] == [[0, 1], [1, 0]] and rows[0]["abs"] == 1.0 and rows[0]["block"] is None
+    # A check that agrees has the same columns and no rows.
+    agreed = wb.check(np.sqrt, np.sqrt, np.ones(3))
+    assert agreed.to_polars().schema == report.to_polars().schema and len(agreed.to_pandas()) == 0
+    assert list(agreed.to_pandas().columns) == list(frame.columns) and polars.__name__ == "polars"
+
+
+def test_a_table_without_its_library_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        report.to_pandas()

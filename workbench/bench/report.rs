@@ -235,6 +235,24 @@ impl BenchReport {
             .map_err(|e| crate::runtime::Error::Other(format!("not written as JSON: {e}")))
     }
 
+    /// The rows as comma-separated values (RFC 4180): times in seconds, and the samples left out.
+    pub fn csv(&self) -> String {
+        let mut text = Vec::new();
+        // A `Vec` takes whatever is written.
+        let mut written = csv::Writer::from_writer(&mut text);
+        let head = ["name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch"];
+        let _ = written.write_record(head);
+        for row in &self.rows {
+            let times = [row.median_s, row.ci_low, row.ci_high, row.mean_s, row.min_s, row.max_s];
+            let mut cells = vec![row.name.clone(), row.size.to_string()];
+            cells.extend(times.map(|time| format!("{time:e}")));
+            cells.extend([row.samples.to_string(), row.batch.to_string()]);
+            let _ = written.write_record(cells);
+        }
+        drop(written);
+        String::from_utf8(text).unwrap_or_default()
+    }
+
     /// Column titles and cells of the table, with verdicts against the first contestant; the text as people see it.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let names = self.names();

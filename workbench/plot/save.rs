@@ -12,7 +12,7 @@ impl BenchReport {
         sweep(self)
     }
 
-    /// Writes the report: as JSON to a path that ends in `.json`, as a picture to one that ends in `.svg`, as the table
+    /// Writes the report: as JSON to a path that ends in `.json`, as [`BenchReport::csv`] to one that ends in `.csv`, as a picture to one that ends in `.svg`, as the table
     /// to one that ends in `.txt`.
     ///
     /// # Errors
@@ -31,11 +31,12 @@ impl BenchReport {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         Ok(match ending.as_str() {
             "json" => self.to_json()? + "\n",
+            "csv" => self.csv(),
             "svg" => self.plot().into_string(),
             "txt" => format!("{self}\n"),
             _ => {
                 let shown = path.display();
-                return Err(Error::argument(format!("`{shown}` ends in none of `.json`, `.svg`, `.txt`")));
+                return Err(Error::argument(format!("`{shown}` ends in none of `.json`, `.csv`, `.svg`, `.txt`")));
             }
         })
     }

@@ -90,7 +90,28 @@ impl BenchReport {
         Svg(self.0.plot())
     }
 
-    /// Writes the report: data to a path ending in `.json`, the picture to `.svg`, the table to `.txt`.
+    /// The rows as a DataFrame of pandas, which has to be installed: the fields of `rows` without the single times, in seconds.
+    ///
+    /// >>> import workbench as wb
+    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    /// >>> list(report.to_pandas()["name"])  # doctest: +SKIP
+    /// ['sum']
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("workbench.tables")?.call_method1("to_pandas", (self.rows(py)?,))
+    }
+
+    /// The rows as a DataFrame of polars, which has to be installed; see `to_pandas`.
+    ///
+    /// >>> import workbench as wb
+    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    /// >>> report.to_polars().columns[:3]  # doctest: +SKIP
+    /// ['name', 'size', 'median']
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("workbench.tables")?.call_method1("to_polars", (self.rows(py)?,))
+    }
+
+    /// Writes the report: data to a path ending in `.json`, a table for other programs to `.csv` (times in seconds), the picture to `.svg`, the
+    /// table as people see it to `.txt`.
     ///
     /// Raises ArgumentError for any other ending, and OSError if the file cannot be written.
     ///

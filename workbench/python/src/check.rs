@@ -84,6 +84,24 @@ impl CheckReport {
         Ok(list)
     }
 
+    /// The listed mismatches as a DataFrame of pandas, which has to be installed: the fields of `mismatches`, places as tuples.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> list(wb.check(np.sqrt, lambda x: x + 1, np.ones(3)).to_pandas()["index"])  # doctest: +SKIP
+    /// [(0,), (1,), (2,)]
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("workbench.tables")?.call_method1("mismatches_to_pandas", (self.mismatches(py)?,))
+    }
+
+    /// The listed mismatches as a DataFrame of polars, which has to be installed; see `to_pandas`. Places are lists.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> wb.check(np.sqrt, lambda x: x + 1, np.ones(3)).to_polars().height  # doctest: +SKIP
+    /// 3
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("workbench.tables")?.call_method1("mismatches_to_polars", (self.mismatches(py)?,))
+    }
+
     /// Raises an AssertionError with the whole report, unless it passed.
     ///
     /// >>> import numpy as np, workbench as wb

@@ -24,6 +24,8 @@ const TEST_PACKAGES: &[&str] = &[
     "nvidia-cuda-cccl>=13",
     "cloudpickle",
     "dask[array]",
+    "pandas",
+    "polars",
     // A C compiler for machines without one.
     "ziglang",
     "distributed",
