@@ -48,7 +48,7 @@ def test_names_that_are_nobodys_business_are_not_listed():
 def modules():
     # They need torch or JAX, and have no examples: tests/torch and test_jax.py run them.
     for info in pkgutil.iter_modules(wb.__path__):
-        if info.name not in ("magics", "magic_options", "_torch_ops", "_torch_autograd", "_torch_recorded", "_symbolic", "_jax") and not info.name.startswith("_workbench"):
+        if info.name not in ("magics", "_torch_ops", "_torch_autograd", "_torch_recorded", "_symbolic", "_jax") and not info.name.startswith("_workbench"):
             yield f"workbench.{info.name}"
 
 

@@ -222,7 +222,7 @@ def test_help_is_printed(shell, capsys):
         out = capsys.readouterr().out
         assert out.startswith("usage: %%kernel") and "--shape" in out, cell
     assert "k" not in shell.user_ns
-    for magic in ["kernel_check", "kernel_bench"]:
+    for magic in ["kernel_check", "kernel_bench", "kernel_history", "kernel_ir", "kernel_gpu", "timekernel"]:
         shell.run_line_magic(magic, "--help")
         assert capsys.readouterr().out.startswith(f"usage: %{magic}")
 
@@ -355,7 +355,7 @@ def test_mistakes_of_the_listings_and_times_are_usage_errors(shell, line, said):
     assert said in mistake(shell, line)
 
 
-@pytest.mark.parametrize("option, said", [("--sizes 1k", "is about --bench"), ("--args x", "is about --check and --bench"), ("--rtol 1", "is about --check"), ("--block 8,x", "a block has numbers"), ("--threads n,", "one to three extents"), ("--check", "has no reference")])
+@pytest.mark.parametrize("option, said", [("--sizes 1k", "is about --bench"), ("--args x", "is about --check, and --bench"), ("--bench --args x --sizes 1k", "is about --check, and --bench"), ("--rtol 1", "is about --check"), ("--block 8,x", "a block has numbers"), ("--threads n,", "one to three extents"), ("--check", "has no reference")])
 def test_mistakes_of_a_cell_that_proves_itself_are_usage_errors(shell, option, said):
     assert said in mistake(shell, f"%%kernel {RELU_OP} {option}\n{RELU}")
 
@@ -386,3 +386,14 @@ def test_an_operator_tells_what_it_is(shell, capsys):
     assert "<lambda>" in shown and "2 of 2" in shown
     # The class keeps its own.
     assert "An operator: call it" in type(shell.user_ns["relu"]).__doc__
+
+
+def test_the_code_of_a_gpu_is_shown(shell, capsys):
+    kernel(shell, "-D TWICE", "#ifdef TWICE\n" + RELU.replace("x[i]", "2 * x[i]") + "#endif\n")
+    try:
+        wb.compile(SCALE, device="cuda", arch="sm_90")
+    except wb.DeviceUnavailable as error:
+        pytest.skip(str(error))
+    shown = out(shell, capsys, "%kernel_gpu relu --arch sm_90")
+    # The macros of the cell's line hold there, too.
+    assert ".target sm_90" in shown and ".entry" in shown and "relu" in shown

@@ -12,8 +12,8 @@ impl BenchReport {
         sweep(self)
     }
 
-    /// Writes the report: as JSON to a path that ends in `.json`, as [`BenchReport::csv`] to one that ends in `.csv`, as a picture to one that ends in `.svg`, as the table
-    /// to one that ends in `.txt`.
+    /// Writes the report: as JSON to a path that ends in `.json`, as [`BenchReport::csv`] to one that ends in `.csv`, as a picture
+    /// to one that ends in `.svg`, as the table to one that ends in `.txt`.
     ///
     /// # Errors
     /// An argument error for any other ending; `Other` where the file cannot be written.

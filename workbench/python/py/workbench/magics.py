@@ -18,10 +18,10 @@ from IPython.display import display
 from . import notebook_editor, tracebacks
 from ._compile import compile as compile_source
 from ._compile import find_nvidia, rebuild
-from ._workbench import Kernel, KernelTemplate, Module, has_queued, history_of_texts, synchronize
+from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
 from .benchmark import bench
 from .errors import ArgumentError, CompileError
-from .magic_options import Parser, extents, kernel_parser, listing_parser, macro_of, parse_sizes, split_line, split_list, usage
+from .magic_options import Parser, extents, kernel_parser, listing_parser, macro_of, parse_sizes, split_line, usage
 from .operators import Op
 from .operators import op as make_op
 
@@ -34,6 +34,8 @@ _OF_OPERATORS = ("shape", "threads", "grid", "block", "shared_mem", "kernel", "r
 #: What tracebacks call the statement of `%timekernel`.
 _TIMED = "<timekernel>"
 _DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(")
+
+
 @dataclass
 class _Version:
     """One text a name stood for."""
@@ -140,7 +142,7 @@ class WorkbenchMagics(Magics):
             if not equals:
                 raise UsageError(f"{magic}: `{text}` names no contestant; write name=expression")
             contestants[name] = self._eval(expression, name)
-        if values is not None and sizes is None:
+        if values is not None and sizes is None and make is None:
             return operator.bench(*values, others=contestants)
         options = {"make_args": self._eval(make, "--make")} if make else {}
         return operator.bench(sizes=parse_sizes(sizes or "1k:1M"), others=contestants, **options)
@@ -331,7 +333,7 @@ class WorkbenchMagics(Magics):
         row = report.rows[0]
         caches = "flushed" if given.flush_cache else "warm"
         print(
-            f"{seconds_text(row['median'])} a call, 95 % interval {seconds_text(row['low'])} to {seconds_text(row['high'])} "
+            f"{format_seconds(row['median'])} a call, 95 % interval {format_seconds(row['low'])} to {format_seconds(row['high'])} "
             f"({row['samples']:,} samples of {row['batch']:,}, caches {caches})"
         )
         return report if given.wanted else None
@@ -362,12 +364,15 @@ class WorkbenchMagics(Magics):
         return run_to_the_end
 
     @line_magic
+    @usage("%kernel_history")
     def kernel_history(self, line: str) -> Any:
         """%kernel_history NAME: every text the name stood for in this session, each with its difference from the one before.
 
         Of an operator its versions, with their checks and their times (`op.history`).
         """
-        name = line.strip()
+        parser = Parser("%kernel_history")
+        parser.add_argument("name", nargs="?")
+        name = parser.parse_args(split_line(line, "%kernel_history")).name
         if not name:
             raise UsageError("%kernel_history: whose? write %kernel_history NAME")
         made = self.shell.user_ns.get(name)
@@ -396,11 +401,12 @@ def _tolerances(given: argparse.Namespace) -> dict[str, Any]:
 
 def _refuse_idle(args: argparse.Namespace) -> None:
     """Raises UsageError for options of a check or a benchmark that is not asked for."""
-    wants = {"args": args.check is not None or args.bench is not None, "sizes": args.bench is not None, "make": args.bench is not None}
+    has_sizes = args.sizes is not None or args.make is not None
+    wants = {"args": args.check is not None or args.bench is not None and not has_sizes, "sizes": args.bench is not None, "make": args.bench is not None}
     wants |= dict.fromkeys(("rtol", "atol"), args.check is not None)
     for option, is_used in wants.items():
         if getattr(args, option) is not None and not is_used:
-            asked = "--check" if option in ("rtol", "atol") else "--bench" if option != "args" else "--check and --bench"
+            asked = "--check" if option in ("rtol", "atol") else "--bench" if option != "args" else "--check, and --bench without --sizes and --make"
             raise UsageError(f"%%kernel: --{option} is about {asked}, which is not there")
 
 
@@ -427,18 +433,6 @@ def _options_before(line: str) -> tuple[list[str], str]:
             words.append(value)
             rest = rest.strip()
     return words, rest
-
-
-def seconds_text(seconds: float) -> str:
-    """A time with three digits and its unit.
-
-    >>> seconds_text(6.514e-6), seconds_text(0.0123)
-    ('6.51 µs', '12.3 ms')
-    """
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
 
 
 def _help_without_a_body(lines: list[str]) -> list[str]:
