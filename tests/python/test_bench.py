@@ -198,7 +198,8 @@ def test_a_stop_in_a_long_benchmark_keeps_its_samples():
 
 def test_a_report_is_a_table_for_other_programs(tmp_path):
     name = 'sum, "twice"'
-    report = wb.bench({name: sum, "other": max}, sizes=[10, 20], make_args=lambda n: (range(n),), seconds_per_size=0.01)
+    options = {"bytes": lambda n: 8 * n, "flops": lambda n: n, "seconds_per_size": 0.01}
+    report = wb.bench({name: sum, "other": max}, sizes=[10, 20], make_args=lambda n: (range(n),), **options)
     report.save(tmp_path / "report.csv")
     with open(tmp_path / "report.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

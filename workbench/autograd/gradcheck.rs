@@ -39,9 +39,9 @@ impl GradOptions {
     }
 }
 
-/// The element of a Jacobian that is furthest off.
+/// An element of a Jacobian that is off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Worst {
+pub struct GradMismatch {
     /// The number of the argument.
     pub input: usize,
     /// The index of the argument's element.
@@ -70,10 +70,34 @@ pub struct GradReport {
     /// Largest absolute error for each argument that is a float array.
     pub max_error: Vec<(usize, f64)>,
     /// The element that is furthest off.
-    pub worst: Option<Worst>,
+    pub worst: Option<GradMismatch>,
     /// The number of elements of the Jacobians that were compared.
     pub compared: usize,
+    /// The number of those that do not agree.
+    pub mismatches: usize,
+    /// The first of them, by argument, then by the argument's element.
+    pub first: Vec<GradMismatch>,
+    /// The Jacobians, for pictures.
+    #[serde(skip)]
+    pub jacobians: Vec<Jacobian>,
 }
+
+/// The Jacobian of all outputs with respect to one argument, by both ways: a row for each element of the outputs, a column for each of the
+/// argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Jacobian {
+    /// The number of the argument.
+    pub input: usize,
+    /// Rows and columns.
+    pub shape: [usize; 2],
+    /// By the registered gradient, row-major.
+    pub analytical: Vec<f64>,
+    /// By finite differences, row-major.
+    pub numerical: Vec<f64>,
+}
+
+/// The number of mismatches that are listed.
+const LISTED: usize = 8;
 
 impl fmt::Display for GradReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,8 +114,8 @@ impl fmt::Display for GradReport {
         if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
             writeln!(
                 f,
-                "  worst: d output {}{:?} / d argument {}{:?} is {:?} by backward and {:?} by differences",
-                w.output, w.output_index, w.input, w.input_index, w.analytical, w.numerical
+                "  {} do not agree; worst: d output {}{:?} / d argument {}{:?} is {:?} by backward and {:?} by differences",
+                self.mismatches, w.output, w.output_index, w.input, w.input_index, w.analytical, w.numerical
             )?;
         }
         Ok(())
@@ -125,11 +149,17 @@ pub fn gradcheck(
         max_error: Vec::new(),
         worst: None,
         compared: 0,
+        mismatches: 0,
+        first: Vec::new(),
+        jacobians: Vec::new(),
     };
     for (slot, &i) in compared.inputs.iter().enumerate() {
         let Some(tensor) = args[i].tensor() else { continue };
         let values = tensor.to_f64_vec();
         let mut largest = 0.0f64;
+        let shape = [rows[slot].len(), values.len()];
+        let analytical = rows[slot].concat();
+        let mut by_differences = vec![0.0; analytical.len()];
         for (j, _) in values.iter().enumerate() {
             let numerical = compared.column_by_differences(forward, (i, j), &values, options.eps)?;
             for (row, &n) in numerical.iter().enumerate() {
@@ -138,21 +168,30 @@ pub fn gradcheck(
                 report.compared += 1;
                 // Infinity agrees with itself and NaN with nothing, as in torch.
                 let fine = error <= options.atol + options.rtol * n.abs();
-                report.passed &= fine;
+                by_differences[row * shape[1] + j] = n;
+                let (k, element) = compared.places[row];
+                let mismatch = || GradMismatch {
+                    input: i,
+                    input_index: unravel(j, tensor.shape()),
+                    output: k,
+                    output_index: unravel(element, compared.base[k].shape()),
+                    analytical: a,
+                    numerical: n,
+                };
+                if !fine {
+                    report.passed = false;
+                    report.mismatches += 1;
+                    if report.first.len() < LISTED {
+                        report.first.push(mismatch());
+                    }
+                }
                 if (error > largest || error.is_nan() || report.worst.is_none()) && report.is_worse(error) {
-                    let (k, element) = compared.places[row];
-                    report.worst = Some(Worst {
-                        input: i,
-                        input_index: unravel(j, tensor.shape()),
-                        output: k,
-                        output_index: unravel(element, compared.base[k].shape()),
-                        analytical: a,
-                        numerical: n,
-                    });
+                    report.worst = Some(mismatch());
                 }
                 largest = if error.is_nan() { f64::NAN } else { largest.max(error) };
             }
         }
+        report.jacobians.push(Jacobian { input: i, shape, analytical, numerical: by_differences });
         report.max_error.push((i, largest));
     }
     Ok(report)
@@ -380,10 +419,17 @@ mod tests {
     fn a_wrong_gradient_names_the_worst_element() {
         let report = gradcheck("sq", &mut square, &mut times(2.01), &input(), GradOptions::default()).expect("runs");
         assert!(!report.passed);
-        let worst = report.worst.expect("there is one");
+        let worst = report.worst.clone().expect("there is one");
         // The largest error of 2.01 x against 2 x is at x = 3, the last element, on the diagonal.
         assert_eq!((worst.input_index, worst.output_index), (vec![1, 1], vec![1, 1]));
         assert!((worst.analytical - 6.03).abs() < 1e-9 && (worst.numerical - 6.0).abs() < 1e-6);
+        // The four on the diagonal are off: by 0.005 at x = 0.5, more than 1e-5 + 1e-3 * 1.
+        assert_eq!((report.mismatches, report.first.len(), report.compared), (4, 4, 16));
+        assert_eq!((&report.first[1].input_index, &report.first[1].output_index), (&vec![0, 1], &vec![0, 1]));
+        let [jacobian] = report.jacobians.as_slice() else { panic!("one argument: {report:?}") };
+        assert_eq!((jacobian.input, jacobian.shape), (0, [4, 4]));
+        assert!((jacobian.analytical[5] - 2.01 * -1.5).abs() < 1e-12 && jacobian.analytical[1] == 0.0);
+        assert!((jacobian.numerical[5] + 3.0).abs() < 1e-6, "{jacobian:?}");
     }
 
     #[test]

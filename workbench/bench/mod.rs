@@ -8,6 +8,7 @@
 //! The method follows Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC 2015): report medians with
 //! distribution-free intervals, and state how often, in what order and on which machine they were measured.
 
+pub mod ceilings;
 pub mod machine;
 pub mod quick;
 pub mod report;
@@ -16,6 +17,7 @@ pub mod stats;
 pub mod timer;
 pub mod units;
 
+pub use ceilings::Ceilings;
 pub use machine::Machine;
 pub use quick::{ReturnMode, do_bench, do_bench_while, summarize};
 pub use report::{BenchReport, BenchRow, Policy};

@@ -42,6 +42,8 @@ pub struct BenchRow {
     pub batch: u64,
     /// Bytes a call moves, where known.
     pub bytes: Option<u64>,
+    /// Operations on floats that a call does, where known.
+    pub flops: Option<u64>,
     /// Every sample, seconds per call, by round.
     pub times_s: Vec<f64>,
 }
@@ -66,6 +68,7 @@ impl BenchRow {
             samples: times_s.len(),
             batch,
             bytes: None,
+            flops: None,
             times_s,
         }
     }
@@ -73,6 +76,11 @@ impl BenchRow {
     /// Bytes per second at the median, where the bytes are known.
     pub fn rate(&self) -> Option<f64> {
         self.bytes.map(|bytes| bytes as f64 / self.median_s).filter(|r| r.is_finite())
+    }
+
+    /// Operations on floats per second at the median, where they are known.
+    pub fn flop_rate(&self) -> Option<f64> {
+        self.flops.map(|flops| flops as f64 / self.median_s).filter(|r| r.is_finite())
     }
 }
 
@@ -142,6 +150,15 @@ impl BenchReport {
     pub fn with_bytes(mut self, bytes: impl Fn(&str, u64) -> Option<u64>) -> Self {
         for row in &mut self.rows {
             row.bytes = bytes(&row.name, row.size);
+        }
+        self
+    }
+
+    /// Sets the number of operations on floats that a call of a contestant does at a size.
+    #[must_use]
+    pub fn with_flops(mut self, flops: impl Fn(&str, u64) -> Option<u64>) -> Self {
+        for row in &mut self.rows {
+            row.flops = flops(&row.name, row.size);
         }
         self
     }
@@ -240,13 +257,15 @@ impl BenchReport {
         let mut text = Vec::new();
         // A `Vec` takes whatever is written.
         let mut written = csv::Writer::from_writer(&mut text);
-        let head = ["name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch"];
+        let head =
+            ["name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch", "bytes", "flops"];
         let _ = written.write_record(head);
         for row in &self.rows {
             let times = [row.median_s, row.ci_low, row.ci_high, row.mean_s, row.min_s, row.max_s];
             let mut cells = vec![row.name.clone(), row.size.to_string()];
             cells.extend(times.map(|time| format!("{time:e}")));
             cells.extend([row.samples.to_string(), row.batch.to_string()]);
+            cells.extend([row.bytes, row.flops].map(|work| work.map_or_else(String::new, |count| count.to_string())));
             let _ = written.write_record(cells);
         }
         drop(written);
@@ -258,9 +277,13 @@ impl BenchReport {
         let names = self.names();
         let several = names.len() > 1;
         let with_rate = self.rows.iter().any(|r| r.bytes.is_some());
+        let with_flops = self.rows.iter().any(|r| r.flops.is_some());
         let mut head = vec![self.size_name.clone(), "name".to_owned(), "median".to_owned(), "interval".to_owned()];
         if with_rate {
             head.push("throughput".to_owned());
+        }
+        if with_flops {
+            head.push("arithmetic".to_owned());
         }
         if several {
             head.push(format!("against {}", names[0]));
@@ -279,6 +302,9 @@ impl BenchReport {
             if with_rate {
                 line.push(row.rate().map_or_else(|| units::MISSING.to_owned(), units::rate));
             }
+            if with_flops {
+                line.push(row.flop_rate().map_or_else(|| units::MISSING.to_owned(), units::flop_rate));
+            }
             if several {
                 let verdict = (row.name != names[0]).then(|| self.verdict(&row.name, names[0], row.size)).flatten();
                 line.push(verdict.map(|v| v.to_string()).unwrap_or_default());
@@ -291,7 +317,7 @@ impl BenchReport {
 
 /// The columns of [`BenchReport::table`] that hold numbers, and so are aligned to the right.
 pub fn is_numeric(title: &str, column: usize) -> bool {
-    column == 0 || matches!(title, "median" | "interval" | "throughput")
+    column == 0 || matches!(title, "median" | "interval" | "throughput" | "arithmetic")
 }
 
 impl fmt::Display for BenchReport {

@@ -97,6 +97,24 @@ pub fn rate(bytes_per_second: f64) -> String {
     scaled(bytes_per_second, "B/s")
 }
 
+/// Operations on floats per second, such as `12.3 GFLOP/s`.
+pub fn flop_rate(flops_per_second: f64) -> String {
+    if !flops_per_second.is_finite() || flops_per_second <= 0.0 {
+        return MISSING.to_owned();
+    }
+    scaled(flops_per_second, "FLOP/s")
+}
+
+/// A round rate at a tick of an axis, such as `20 GFLOP/s`.
+pub fn tick_flop_rate(flops_per_second: f64) -> String {
+    if flops_per_second == 0.0 { "0".to_owned() } else { without_zeros(&flop_rate(flops_per_second)) }
+}
+
+/// A ratio, such as `2.5x`.
+pub fn tick_ratio(value: f64) -> String {
+    format!("{}x", number(value))
+}
+
 fn scaled(value: f64, unit: &str) -> String {
     let (scale, prefix) = LARGE.into_iter().find(|(scale, _)| value >= scale * 0.9995).unwrap_or((1.0, ""));
     format!("{} {prefix}{unit}", three_digits(value / scale))

@@ -18,6 +18,9 @@ pub struct OutputCheck {
     pub shape: Vec<usize>,
     /// The element type.
     pub dtype: String,
+    /// True if NaN agrees with NaN.
+    #[serde(skip)]
+    pub equal_nan: bool,
     /// The elements, for pictures.
     #[serde(skip)]
     pub actual: Vec<f64>,

@@ -1,11 +1,12 @@
 //! The cards: a timing report, a check, a message. They take plain data, so that every report can feed them.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::html::{Column, Table, card, escape};
 use crate::bench::report::is_numeric;
 use crate::bench::{BenchReport, machine::Machine};
-use crate::plot::Svg;
+use crate::plot::{Slice, Svg};
 use crate::runtime::{Dim3, TierReport};
 
 /// The number of rows up to which a table is shown without being asked for.
@@ -47,31 +48,66 @@ fn folded(table: &Table, what: &str) -> String {
     }
 }
 
-/// A check: title and outcome, facts by name and value (`max ulp`, `1`), the first mismatches, pictures.
+/// A check: title and outcome, facts by name and value (`max ulp`, `1`), the first mismatches, pictures (HTML already).
 ///
 /// Nothing is repeated: give an empty table if there is no mismatch, and no picture if it would show nothing.
-pub fn check_card(
-    title: &str,
-    passed: bool,
-    facts: &[(String, String)],
-    mismatches: &Table,
-    pictures: &[Svg],
-) -> String {
+pub fn check_card(title: &str, passed: bool, facts: &[(String, String)], mismatches: &Table, pictures: &str) -> String {
     let (class, status) = if passed { ("wb-pass", "✓ passed") } else { ("wb-fail", "✗ failed") };
     let mut body =
         format!("<div class=\"wb-title\">{}<span class=\"wb-status {class}\">{status}</span></div>", escape(title));
-    if !facts.is_empty() {
-        body.push_str("<div class=\"wb-facts\">");
-        for (name, value) in facts {
-            let _ = write!(body, "<div><span>{}</span><b>{}</b></div>", escape(name), escape(value));
-        }
-        body.push_str("</div>");
-    }
+    body.push_str(&facts_of(facts));
     body.push_str(&folded(mismatches, "first mismatches"));
-    for picture in pictures {
-        body.push_str(picture.as_str());
-    }
+    body.push_str(pictures);
     card(&body)
+}
+
+/// Maps of slices of which one is shown: a row of marks, the darker the more of a slice is wrong, that the pointer and the arrow keys choose
+/// from. It needs no script; where a page takes styles out, all maps are shown.
+pub fn slider(slices: &[Slice]) -> String {
+    /// The number of sliders so far: marks of one page that belong together have one name.
+    static SLIDERS: AtomicU64 = AtomicU64::new(0);
+    let name = format!("wb-slider-{}-{}", std::process::id(), SLIDERS.fetch_add(1, Ordering::Relaxed));
+    let worst = slices.iter().enumerate().max_by_key(|(i, slice)| (slice.mismatches, std::cmp::Reverse(*i)));
+    let shown = worst.map_or(0, |(i, _)| i);
+    let mut out = "<div class=\"wb-slider\" role=\"radiogroup\" aria-label=\"slices\">".to_owned();
+    for (i, slice) in slices.iter().enumerate() {
+        let checked = if i == shown { " checked" } else { "" };
+        let share = 100.0 * slice.mismatches as f64 / slice.elements.max(1) as f64;
+        // The smallest share above none is seen.
+        let depth = if slice.mismatches == 0 { 0.0 } else { (8.0 + 92.0 * (share / 100.0).sqrt()).min(100.0) };
+        let tip = format!("{}: {} of {} elements beyond the tolerance", slice.name, slice.mismatches, slice.elements);
+        let _ = write!(
+            out,
+            "<input type=\"radio\" name=\"{name}\" id=\"{name}-{i}\"{checked}><label for=\"{name}-{i}\" title=\"{}\" style=\"--wb-share:{depth:.0}%\">{}</label><div>{}</div>",
+            escape(&tip),
+            escape(&slice.name),
+            slice.map
+        );
+    }
+    out.push_str("</div>");
+    out
+}
+
+/// A report of another kind: title, facts, a picture (HTML already), a table.
+pub fn report_card(title: &str, facts: &[(String, String)], table: &Table, picture: &str) -> String {
+    let mut body = format!("<div class=\"wb-title\">{}</div>", escape(title));
+    body.push_str(&facts_of(facts));
+    body.push_str(picture);
+    body.push_str(&folded(table, "configurations"));
+    card(&body)
+}
+
+/// Facts by name and value.
+fn facts_of(facts: &[(String, String)]) -> String {
+    if facts.is_empty() {
+        return String::new();
+    }
+    let mut out = "<div class=\"wb-facts\">".to_owned();
+    for (name, value) in facts {
+        let _ = write!(out, "<div><span>{}</span><b>{}</b></div>", escape(name), escape(value));
+    }
+    out.push_str("</div>");
+    out
 }
 
 /// A tier report: the kernel and its blocks, the code that ran last, a table of tiers.
@@ -117,10 +153,34 @@ mod tests {
     }
 
     #[test]
+    fn one_slice_of_a_slider_is_chosen_and_two_sliders_do_not_meet() {
+        let map = notice_like("map");
+        let slice = |name: &str, mismatches| Slice { name: name.into(), mismatches, elements: 10, map: map.clone() };
+        let slices = [slice("[0, :, :]", 0), slice("[1, :, :]", 5), slice("[2, :, :]", 5)];
+        let (one, two) = (slider(&slices), slider(&slices));
+        assert_eq!(one.matches(" checked").count(), 1);
+        assert!(
+            one.contains("-1\" checked") && one.contains("[1, :, :]: 5 of 10 elements beyond the tolerance"),
+            "{one}"
+        );
+        let name = |html: &str| html.split("name=\"").nth(1).and_then(|s| s.split('"').next()).map(str::to_owned);
+        assert!(name(&one).is_some() && name(&one) != name(&two));
+    }
+
+    fn notice_like(title: &str) -> Svg {
+        crate::plot::difference_map(
+            &[],
+            &[],
+            &[0],
+            &crate::plot::DifferenceOptions { title: title.into(), ..Default::default() },
+        )
+    }
+
+    #[test]
     fn a_check_says_its_outcome_in_words() {
         let facts = [("max ulp".to_owned(), "1".to_owned())];
-        let html = check_card("a < b", true, &facts, &Table::default(), &[]);
+        let html = check_card("a < b", true, &facts, &Table::default(), "");
         assert!(html.contains("a &lt; b") && html.contains("✓ passed") && html.contains("<b>1</b>"));
-        assert!(check_card("x", false, &[], &Table::default(), &[]).contains("✗ failed"));
+        assert!(check_card("x", false, &[], &Table::default(), "").contains("✗ failed"));
     }
 }

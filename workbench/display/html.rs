@@ -104,6 +104,14 @@ line-height:1.5}\
 .wb-card .wb-facts b{font-weight:600;font-variant-numeric:tabular-nums}\
 .wb-card svg{display:block;margin:.4em 0 .6em}\
 .wb-card details{margin:.2em 0 .5em}\
+.wb-card .wb-slider{display:flex;flex-wrap:wrap;gap:3px;position:relative;margin:.3em 0}\
+.wb-card .wb-slider>input{position:absolute;opacity:0;width:1px;height:1px;margin:0}\
+.wb-card .wb-slider>label{font-size:12px;font-variant-numeric:tabular-nums;padding:.1em .5em;border-radius:3px;cursor:pointer;\
+border:1px solid var(--wb-rule);background:color-mix(in srgb,var(--wb-vermillion) calc(var(--wb-share)*.55),transparent)}\
+.wb-card .wb-slider>input:checked+label{border-color:currentColor;font-weight:600}\
+.wb-card .wb-slider>input:focus-visible+label{outline:2px solid var(--wb-blue);outline-offset:1px}\
+.wb-card .wb-slider>div{order:1;flex-basis:100%;display:none}\
+.wb-card .wb-slider>input:checked+label+div{display:block}\
 .wb-card summary{cursor:pointer;color:var(--wb-muted)}\
 .wb-card .wb-scroll{overflow-x:auto}\
 .wb-card table.wb-table{border-collapse:collapse;border:0;margin:.4em 0 .6em;font-size:13px;\

@@ -11,6 +11,6 @@ pub mod mime;
 mod reports;
 pub mod text_diff;
 
-pub use card::{bench_card, check_card, message_card};
-pub use html::Table;
+pub use card::{bench_card, check_card, message_card, report_card};
+pub use html::{Column, Table};
 pub use mime::{MimeBundle, Show};

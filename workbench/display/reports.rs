@@ -1,12 +1,19 @@
 //! Cards of checks and gradient checks.
 
-use super::card::{check_card, tier_card};
+use super::card::{check_card, slider, tier_card};
 use super::html::{Column, Table};
 use super::{MimeBundle, Show};
-use crate::autograd::GradReport;
+use crate::autograd::{GradReport, Jacobian};
+use crate::check::report::OutputCheck;
 use crate::check::report::{CheckReport, index, writer};
-use crate::plot::{DifferenceOptions, ErrorKind, Svg, difference_map, error_histogram};
+use crate::plot::{
+    CountScale, DifferenceOptions, ErrorKind, Slice, Svg, difference_map, difference_slices, error_histogram,
+    error_scatter,
+};
 use crate::runtime::TierReport;
+
+/// The number of elements that differ from which their distribution is drawn.
+const LEAST_DISTRIBUTION: usize = 20;
 
 /// A number short enough for a table.
 fn short(v: f64) -> String {
@@ -21,31 +28,72 @@ fn ulp(v: f64) -> String {
     if v < 1e6 { format!("{v:.0}") } else { format!("{v:.2e}") }
 }
 
-impl CheckReport {
-    /// Maps of the differences, one picture per output.
-    pub fn difference_maps(&self) -> Vec<Svg> {
-        self.outputs
-            .iter()
-            .filter(|o| o.comparison.incomparable.is_none())
-            .map(|o| {
-                let options = DifferenceOptions {
-                    title: format!("{}: difference from the reference", o.name),
-                    rtol: o.comparison.tolerance.rtol,
-                    atol: o.comparison.tolerance.atol,
-                    ..DifferenceOptions::default()
-                };
-                difference_map(&o.actual, &o.expected, &o.shape, &options)
-            })
-            .collect()
+impl OutputCheck {
+    /// The options of its pictures, of which `what` names the subject: its tolerance, and its name in the title.
+    pub fn picture_options(&self, what: &str) -> DifferenceOptions {
+        DifferenceOptions {
+            title: format!("{}: {what}", self.name),
+            rtol: self.comparison.tolerance.rtol,
+            atol: self.comparison.tolerance.atol,
+            equal_nan: self.equal_nan,
+            ..DifferenceOptions::default()
+        }
     }
 
-    /// Histograms of the errors in ULP, one picture per output.
+    /// The map of the differences: a mosaic of slices for three and more dimensions.
+    pub fn difference_map(&self) -> Svg {
+        let options = self.picture_options("difference from the reference");
+        difference_map(&self.actual, &self.expected, &self.shape, &options)
+    }
+
+    /// The slices of three and more dimensions, each as a map.
+    pub fn slices(&self) -> Vec<Slice> {
+        let options = self.picture_options("difference from the reference");
+        difference_slices(&self.actual, &self.expected, &self.shape, &options)
+    }
+
+    /// The errors in ULP as a histogram; for floats.
+    pub fn histogram(&self) -> Svg {
+        error_histogram(&self.ulps, ErrorKind::Ulp, CountScale::Auto, &self.name)
+    }
+
+    /// The errors against the size of the reference, with the tolerance as a line.
+    pub fn scatter(&self) -> Svg {
+        error_scatter(&self.actual, &self.expected, &self.picture_options("error against the size of the reference"))
+    }
+
+    /// The pictures of a card, as HTML. Of what agrees, the map and the scatter are folded away.
+    fn pictures(&self) -> String {
+        let slices = self.slices();
+        let map = if slices.is_empty() { self.difference_map().into_string() } else { slider(&slices) };
+        // The distribution of a few errors is the table of mismatches.
+        let differing = self.actual.iter().zip(&self.expected).filter(|(a, e)| a != e).count();
+        if !self.dtype.contains("float") || differing < LEAST_DISTRIBUTION {
+            return if self.comparison.passed && differing == 0 { String::new() } else { map };
+        }
+        let (histogram, scatter) = (self.histogram(), self.scatter());
+        if self.comparison.passed {
+            format!("{histogram}<details><summary>where the errors are</summary>{map}{scatter}</details>")
+        } else {
+            format!("{map}{scatter}{histogram}")
+        }
+    }
+}
+
+impl CheckReport {
+    /// The outputs that could be compared.
+    pub fn compared(&self) -> impl Iterator<Item = &OutputCheck> {
+        self.outputs.iter().filter(|o| o.comparison.incomparable.is_none())
+    }
+
+    /// Maps of the differences, one picture per output.
+    pub fn difference_maps(&self) -> Vec<Svg> {
+        self.compared().map(OutputCheck::difference_map).collect()
+    }
+
+    /// Histograms of the errors in ULP, one picture per output of floats.
     pub fn histograms(&self) -> Vec<Svg> {
-        self.outputs
-            .iter()
-            .filter(|o| o.comparison.incomparable.is_none() && o.dtype.contains("float"))
-            .map(|o| error_histogram(&o.ulps, ErrorKind::Ulp, &o.name))
-            .collect()
+        self.compared().filter(|o| o.dtype.contains("float")).map(OutputCheck::histogram).collect()
     }
 }
 
@@ -92,8 +140,7 @@ impl Show for CheckReport {
                 ]);
             }
         }
-        let mut pictures = self.difference_maps();
-        pictures.extend(self.histograms());
+        let pictures: String = self.compared().map(OutputCheck::pictures).collect();
         let title = format!("{} beside its reference", self.name);
         MimeBundle {
             plain: self.to_string(),
@@ -119,6 +166,23 @@ impl Show for TierReport {
     }
 }
 
+impl GradReport {
+    /// Maps of the differences between the Jacobians, one picture for each argument: a row for each element of the outputs, a column for each
+    /// of the argument.
+    pub fn pictures(&self) -> Vec<Svg> {
+        let picture = |jacobian: &Jacobian| {
+            let options = DifferenceOptions {
+                title: format!("Jacobian of argument {}: backward less differences", jacobian.input),
+                rtol: self.options.rtol,
+                atol: self.options.atol,
+                ..DifferenceOptions::default()
+            };
+            difference_map(&jacobian.analytical, &jacobian.numerical, &jacobian.shape, &options)
+        };
+        self.jacobians.iter().map(picture).collect()
+    }
+}
+
 impl Show for GradReport {
     fn bundle(&self) -> MimeBundle {
         let mut facts = vec![
@@ -137,7 +201,12 @@ impl Show for GradReport {
             ],
             rows: Vec::new(),
         };
-        if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
+        if !self.passed {
+            facts.insert(0, ("mismatches".to_owned(), format!("{} of {}", self.mismatches, self.compared)));
+        }
+        // The worst comes first, if it is not among the first anyway.
+        let worst = self.worst.iter().filter(|w| !self.passed && !self.first.contains(w));
+        for w in worst.chain(&self.first) {
             table.rows.push(vec![
                 format!("{}{}", w.output, index(&w.output_index)),
                 format!("{}{}", w.input, index(&w.input_index)),
@@ -145,10 +214,12 @@ impl Show for GradReport {
                 short(w.numerical),
             ]);
         }
+        let pictures: String =
+            if self.passed { String::new() } else { self.pictures().iter().map(Svg::as_str).collect() };
         let title = format!("gradient of {} beside finite differences", self.name);
         MimeBundle {
             plain: self.to_string(),
-            html: Some(check_card(&title, self.passed, &facts, &table, &[])),
+            html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),
             svg: None,
             json: serde_json::to_string(self).ok(),
         }

@@ -27,6 +27,7 @@
 
 pub mod ast;
 pub mod builtins;
+mod class_layout;
 mod compile_stack;
 #[cfg(test)]
 mod complexity;

@@ -10,6 +10,7 @@
 mod answers;
 mod catalogue;
 mod comments;
+mod complete;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -25,52 +26,8 @@ use crate::source::{SourceMap, Span};
 use crate::valid;
 pub use answers::{Completion, Completions, Hover, Problem, Signature, SignatureHelp};
 use answers::{TEXT, declared, range};
+pub use complete::complete;
 use place::{Call, Place, Within};
-
-/// Names that may stand at `offset` in a text.
-pub fn complete(text: &str, offset: usize, options: &Options) -> Completions {
-    let place = Place::of(text, offset);
-    let prefix = &text[place.word.start..place.offset];
-    let replaced = place.word.start..place.offset;
-    let begins = |name: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    let mut items = match &place.within {
-        Within::Nothing => Vec::new(),
-        Within::Directive => catalogue::directives(),
-        Within::Include => catalogue::headers(options),
-        Within::Index => catalogue::components(),
-        Within::Code | Within::Member | Within::Std => {
-            let question = || match place.within {
-                Within::Code => Question::Names(prefix.to_owned()),
-                _ => Question::Members(prefix.to_owned()),
-            };
-            let found = look(text, options, question, place.word.clone());
-            let is_known = found.is_some();
-            let mut items: Vec<Completion> =
-                found.unwrap_or_default().into_iter().map(|name| completion(text, name)).collect();
-            if place.within == Within::Code {
-                items.extend(place.macros.iter().map(|name| completion(text, name.clone())));
-                // An empty word could be anything.
-                items.extend(if prefix.is_empty() { catalogue::variables() } else { catalogue::all() });
-                items.extend(catalogue::keywords());
-                items.extend(options.defines.iter().map(|(name, value)| catalogue::macro_of(name, value)));
-                if !prefix.is_empty() {
-                    items.extend(catalogue::macros());
-                }
-            }
-            if place.within == Within::Std {
-                items.extend(catalogue::of_std());
-            }
-            if !is_known {
-                let words = if place.within == Within::Code { &place.words } else { &place.members };
-                items.extend(words.iter().map(|word| Completion::word(word, NameKind::Text)));
-            }
-            items
-        }
-    };
-    let mut seen = std::collections::HashSet::new();
-    items.retain(|item| begins(&item.name) && seen.insert(item.name.clone()));
-    Completions { replaced, items }
-}
 
 /// The meaning of the name at `offset` in a text; `None` where no name stands, or nothing is known of it.
 pub fn hover(text: &str, offset: usize, options: &Options) -> Option<Hover> {
@@ -171,10 +128,4 @@ fn look(text: &str, options: &Options, question: impl Fn() -> Question, at: Rang
         }
         Some(found)
     })
-}
-
-fn completion(text: &str, known: KnownName) -> Completion {
-    let documentation = comments::documentation(text, &known);
-    let declaration = known.declarations.into_iter().next().unwrap_or_default();
-    Completion { name: known.name, kind: known.kind, declaration, documentation }
 }

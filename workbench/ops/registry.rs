@@ -332,6 +332,22 @@ impl Op {
         Ok(Op { entry })
     }
 
+    /// An operator of a definition that is registered nowhere: no name means it, no history notes it.
+    ///
+    /// # Errors
+    /// As [`Op::define`].
+    pub fn unregistered(schema: &str, options: OpOptions) -> Result<Op> {
+        let definition = Arc::new(Definition::new(schema, options)?);
+        let name = definition.schema.qualified_name();
+        let entry = |version| {
+            let past = Mutex::new(Past { history: History::default(), recipes: VecDeque::new() });
+            Arc::new(Entry { name: name.clone(), current: RwLock::new(definition.clone()), past, version })
+        };
+        // It is a version of itself, which calls do not look for by its name.
+        let own = entry(None);
+        Ok(Op { entry: entry(Some((own, 0))) })
+    }
+
     /// The versions of the name: each definition that differed from the one before. Of a version that [`Op::version`] gave, those of its
     /// operator.
     pub fn history(&self) -> History {

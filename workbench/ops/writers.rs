@@ -21,6 +21,11 @@ pub struct Written {
 }
 
 impl Written {
+    /// Extents of a block (x, y, z) of the launch that was recorded.
+    pub fn block(&self) -> [u32; 3] {
+        [self.block.x, self.block.y, self.block.z]
+    }
+
     /// (block, thread) of the thread that wrote an element last; `None`: no write was seen.
     pub fn writer(&self, element: usize) -> Option<([u32; 3], [u32; 3])> {
         let (block, thread) = instrument::writer(*self.records.get(element)?, self.block.count())?;

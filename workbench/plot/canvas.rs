@@ -372,6 +372,11 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }
 
+/// The width of a picture that has room for a caption.
+pub(super) fn caption_width(caption: &str) -> f64 {
+    text_width(caption, 12.0) + 8.0
+}
+
 /// At most `most` characters; the rest becomes an ellipsis.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {

@@ -5,9 +5,8 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use super::Svg;
 use super::axis::Axis;
 use super::canvas::{Canvas, Drawn, Weight, picture, place, shorten, text_width};
-use super::sweep::Line;
+use super::sweep::{Line, Quantity};
 use super::theme::Role;
-use crate::bench::units;
 
 const WIDTH: f64 = 640.0;
 const TOP: f64 = 62.0;
@@ -17,22 +16,20 @@ const BAR: f64 = 16.0;
 const NAME: usize = 28;
 
 /// Bars from zero, since their lengths are compared; `lines` have one point each.
-pub(super) fn compare(title: &str, caption: &str, throughput: bool, lines: &[Line<'_>]) -> Svg {
+pub(super) fn compare(title: &str, caption: &str, quantity: Quantity, lines: &[Line]) -> Svg {
     let height = TOP + ROW * lines.len() as f64 + 40.0;
     picture(WIDTH as u32, height as u32, title, |canvas| {
         canvas.heading(title, caption)?;
-        draw(canvas, throughput, lines)
+        draw(canvas, quantity, lines)
     })
 }
 
-fn draw(canvas: &Canvas, throughput: bool, lines: &[Line<'_>]) -> Drawn {
+fn draw(canvas: &Canvas, quantity: Quantity, lines: &[Line]) -> Drawn {
     let points = || lines.iter().flat_map(|line| line.points.first().map(|point| (line, point)));
     let highest = points().map(|(_, p)| p.high.max(p.value)).fold(f64::MIN_POSITIVE, f64::max);
-    let tick = if throughput { units::tick_rate } else { units::tick_seconds };
-    let exact = if throughput { units::rate } else { units::seconds };
-    let axis = Axis::from_zero(highest, tick);
+    let axis = Axis::from_zero(highest, |value| quantity.tick(value));
     let left =
-        points().map(|(l, _)| text_width(&shorten(l.name, NAME), 13.0)).fold(0.0, f64::max).clamp(40.0, 220.0) + 18.0;
+        points().map(|(l, _)| text_width(&shorten(&l.name, NAME), 13.0)).fold(0.0, f64::max).clamp(40.0, 220.0) + 18.0;
     let (wide, tall) = (WIDTH - left - 84.0, ROW * lines.len() as f64);
     let plane = canvas.plane((left, TOP), (wide, tall), axis.ends, (0.0, 1.0));
     let across = |value: f64| place(&plane, (value, 0.0)).0;
@@ -46,7 +43,7 @@ fn draw(canvas: &Canvas, throughput: bool, lines: &[Line<'_>]) -> Drawn {
     for (row, (line, point)) in points().enumerate() {
         let middle = TOP + (row as f64 + 0.5) * ROW;
         let (end, low, high) = (across(point.value), across(point.low), across(point.high));
-        let name = shorten(line.name, NAME);
+        let name = shorten(&line.name, NAME);
         canvas.text(Role::Ink, 13.0, Weight::Normal, (HPos::Right, VPos::Center), (left - 12.0, middle), &name)?;
         canvas.tip(&point.tip);
         canvas.rect(Canvas::fill(line.role, 0.85), (left, middle - BAR / 2.0), (end - left, BAR))?;
@@ -55,7 +52,14 @@ fn draw(canvas: &Canvas, throughput: bool, lines: &[Line<'_>]) -> Drawn {
             canvas.line(Role::Ink, 1.2, &[(x, middle - 4.0), (x, middle + 4.0)])?;
         }
         let beside = (high.max(end) + 9.0, middle);
-        canvas.text(Role::Ink, 12.0, Weight::Normal, (HPos::Left, VPos::Center), beside, &exact(point.value))?;
+        canvas.text(
+            Role::Ink,
+            12.0,
+            Weight::Normal,
+            (HPos::Left, VPos::Center),
+            beside,
+            &quantity.exact(point.value),
+        )?;
     }
     Ok(())
 }

@@ -51,6 +51,18 @@ impl ErrorKind {
     }
 }
 
+/// The scale of the counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CountScale {
+    /// Logarithmic where one bin has more than a hundred times as many as another, else in proportion.
+    #[default]
+    Auto,
+    /// In proportion.
+    Linear,
+    /// By the logarithm: a bar of one element has the height of a third of a decade.
+    Log,
+}
+
 /// The number of bins, besides those of exact zero and of values that are not finite.
 const MOST_BINS: i32 = 20;
 
@@ -85,11 +97,17 @@ impl Bins {
         }
         Bins { zero, odd, ends, counts }
     }
+
+    /// The ratio of the largest and the smallest count of bins that are not empty.
+    fn span(&self) -> f64 {
+        let counts = || self.counts.iter().copied().chain([self.zero, self.odd]).filter(|count| *count > 0);
+        counts().max().unwrap_or(1) as f64 / counts().min().unwrap_or(1) as f64
+    }
 }
 
 /// Draws the number of elements by the size of their errors. Exact matches and errors that are not finite have a bar each; every bar shows
 /// its count, so that the smallest is seen.
-pub fn error_histogram(errors: &[f64], kind: ErrorKind, title: &str) -> Svg {
+pub fn error_histogram(errors: &[f64], kind: ErrorKind, scale: CountScale, title: &str) -> Svg {
     let heading = if title.is_empty() {
         format!("Distribution of the {}", kind.name())
     } else {
@@ -99,10 +117,15 @@ pub fn error_histogram(errors: &[f64], kind: ErrorKind, title: &str) -> Svg {
         return notice(&heading, "no element was compared");
     }
     let bins = Bins::new(errors, kind);
-    picture(700, 270, &heading, |canvas| draw(canvas, errors, kind, &heading, &bins))
+    let is_log = match scale {
+        CountScale::Linear => false,
+        CountScale::Log => true,
+        CountScale::Auto => bins.span() > 100.0,
+    };
+    picture(700, 270, &heading, |canvas| draw(canvas, errors, kind, &heading, &bins, is_log))
 }
 
-fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &Bins) -> Drawn {
+fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &Bins, is_log: bool) -> Drawn {
     const LEFT: f64 = 24.0;
     const TOP: f64 = 78.0;
     const WIDE: f64 = 652.0;
@@ -123,7 +146,9 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
         bars.push((Role::Odd, 0.9, bins.odd, "inf, nan".to_owned()));
     }
     let slots = (bars.len() as f64).max(WIDE / BROADEST);
-    let highest = bars.iter().map(|b| b.2).max().unwrap_or(0).max(1) as f64;
+    // A count of one is a third of a decade high.
+    let height = |count: f64| if is_log { (count * 10f64.powf(1.0 / 3.0)).log10() } else { count };
+    let highest = height(bars.iter().map(|b| b.2).max().unwrap_or(0).max(1) as f64);
     let plane = canvas.plane((LEFT, TOP), (WIDE, TALL), (0.0, slots), (0.0, highest));
     let bottom = TOP + TALL;
     let used = WIDE * bars.len() as f64 / slots;
@@ -131,7 +156,7 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
     let labelled = labelled(&labels, WIDE / slots);
     for (i, (role, alpha, count, label)) in bars.iter().enumerate() {
         let at = i as f64;
-        let (middle, top) = place(&plane, (at + 0.5, *count as f64));
+        let (middle, top) = place(&plane, (at + 0.5, height((*count).max(1) as f64)));
         // A count above zero always shows.
         let top = if *count > 0 { top.min(bottom - 1.5) } else { bottom };
         if *count > 0 {
@@ -154,7 +179,7 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
         }
     }
     canvas.line(Role::Muted, 1.0, &[(LEFT, bottom), (LEFT + used, bottom)])?;
-    let note = format!("{}, up to", kind.name());
+    let note = format!("{}, up to{}", kind.name(), if is_log { "; heights on a log scale" } else { "" });
     canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (LEFT, bottom + 29.0), &note)
 }
 

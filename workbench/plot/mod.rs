@@ -12,14 +12,23 @@ mod canvas;
 mod compare;
 pub mod difference;
 pub mod histogram;
+pub mod landscape;
+mod roofline;
+mod samples;
 mod save;
+mod scatter;
 pub mod sparkline;
 pub mod sweep;
 pub mod theme;
+mod writers;
 
-pub use difference::{DifferenceKind, DifferenceOptions, difference_map};
-pub use histogram::{ErrorKind, error_histogram};
-pub use sweep::sweep;
+pub use difference::{DepthScale, DifferenceKind, DifferenceOptions, Slice, difference_map, difference_slices};
+pub use histogram::{CountScale, ErrorKind, error_histogram};
+pub use roofline::roofline;
+pub use samples::samples;
+pub use scatter::error_scatter;
+pub use sweep::{Quantity, sweep};
+pub use writers::{Writers, writer_map};
 
 use std::fmt;
 
@@ -31,6 +40,21 @@ impl Svg {
     /// The text, for a file, an `image/svg+xml` bundle or for putting into a page.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The text with the colours of a picture alone, for readers that know no CSS variables.
+    pub fn without_variables(&self) -> String {
+        // A rule has the plain colour first; what follows it with a variable goes.
+        let mut out = String::with_capacity(self.0.len());
+        let mut rest = self.0.as_str();
+        while let Some(at) = rest.find(":var(--wb-") {
+            let from = rest[..at].rfind(';').unwrap_or(at);
+            let to = rest[at..].find(')').map_or(rest.len(), |end| at + end + 1);
+            out.push_str(&rest[..from]);
+            rest = &rest[to..];
+        }
+        out.push_str(rest);
+        out
     }
 
     /// The text.

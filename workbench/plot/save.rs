@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{Svg, sweep};
+use super::{Quantity, Svg, sweep};
 use crate::bench::BenchReport;
 use crate::runtime::{Error, Result};
 
 impl BenchReport {
     /// The picture: size against time, or throughput where bytes are known.
     pub fn plot(&self) -> Svg {
-        sweep(self)
+        sweep(self, Quantity::Auto)
     }
 
     /// Writes the report: as JSON to a path that ends in `.json`, as [`BenchReport::csv`] to one that ends in `.csv`, as a picture

@@ -1,4 +1,4 @@
-//! The picture of a timing sweep: size against time, or against throughput where the bytes are known.
+//! The picture of a timing sweep: size against time, throughput, operations per second or speed-up.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
@@ -19,6 +19,61 @@ const LINEAR_SPAN: f64 = 30.0;
 /// Characters of a name beside its line.
 const NAME: usize = 26;
 
+/// The quantity that a sweep shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Quantity {
+    /// Throughput where every row has its bytes, else time.
+    #[default]
+    Auto,
+    /// Seconds per call.
+    Time,
+    /// Bytes per second.
+    Throughput,
+    /// Operations on floats per second.
+    Arithmetic,
+    /// The time of each other contestant by that of the first, paired by round: above 1 where the first is faster.
+    SpeedUp,
+}
+
+impl Quantity {
+    /// What is shown of a report; never [`Quantity::Auto`].
+    fn of(self, report: &BenchReport) -> Quantity {
+        let all_moved = !report.rows.is_empty() && report.rows.iter().all(|r| r.bytes.is_some_and(|b| b > 0));
+        match self {
+            Quantity::Auto if all_moved => Quantity::Throughput,
+            Quantity::Auto => Quantity::Time,
+            named => named,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Quantity::Auto | Quantity::Time => "time per call",
+            Quantity::Throughput => "throughput",
+            Quantity::Arithmetic => "operations per second",
+            Quantity::SpeedUp => "speed-up",
+        }
+    }
+
+    pub(super) fn tick(self, value: f64) -> String {
+        match self {
+            Quantity::Auto | Quantity::Time => units::tick_seconds(value),
+            Quantity::Throughput => units::tick_rate(value),
+            Quantity::Arithmetic => units::tick_flop_rate(value),
+            Quantity::SpeedUp => units::tick_ratio(value),
+        }
+    }
+
+    pub(super) fn exact(self, value: f64) -> String {
+        match self {
+            Quantity::Auto | Quantity::Time => units::seconds(value),
+            Quantity::Throughput => units::rate(value),
+            Quantity::Arithmetic => units::flop_rate(value),
+            Quantity::SpeedUp => format!("{value:.2}x"),
+        }
+    }
+}
+
 /// One contestant at one size, in the unit of the y axis.
 pub(super) struct Point {
     size: f64,
@@ -29,38 +84,69 @@ pub(super) struct Point {
 }
 
 /// One contestant.
-pub(super) struct Line<'a> {
-    pub(super) name: &'a str,
+pub(super) struct Line {
+    pub(super) name: String,
     pub(super) role: Role,
     pub(super) points: Vec<Point>,
 }
 
-/// Draws size against median, one line per contestant, with the interval of the median as a band around it. If every row has its bytes the
-/// picture shows throughput instead of time. A single size gives bars. Hovering over a point shows its numbers.
-pub fn sweep(report: &BenchReport) -> Svg {
-    let throughput = !report.rows.is_empty() && report.rows.iter().all(|r| r.bytes.is_some_and(|b| b > 0));
-    let what = if throughput { "throughput" } else { "time per call" };
+/// Draws size against median, one line per contestant, with the interval of the median as a band around it. A single size gives bars.
+/// Hovering over a point shows its numbers.
+pub fn sweep(report: &BenchReport, quantity: Quantity) -> Svg {
+    let quantity = quantity.of(report);
+    let what = quantity.name();
     let title =
         if report.title.is_empty() { capitalised(what) } else { format!("{}: {what}", shorten(&report.title, 60)) };
     let names = report.names();
-    let line = |(index, name)| {
+    let first = names.first().copied().unwrap_or_default();
+    let line = |(index, name): (usize, &str)| {
         let rows = report.rows.iter().filter(|r| r.name == name);
-        let points: Vec<Point> = rows.filter_map(|r| point(r, throughput)).collect();
+        let points: Vec<Point> = match quantity {
+            Quantity::SpeedUp if index == 0 => Vec::new(),
+            Quantity::SpeedUp => rows.filter_map(|r| ratio(report, first, r)).collect(),
+            _ => rows.filter_map(|r| point(r, quantity)).collect(),
+        };
+        let name = if quantity == Quantity::SpeedUp { format!("over {name}") } else { name.to_owned() };
         (!points.is_empty()).then_some(Line { name, role: Role::Series(index), points })
     };
-    let mut lines: Vec<Line<'_>> = names.into_iter().enumerate().filter_map(line).collect();
+    let mut lines: Vec<Line> = names.iter().copied().enumerate().filter_map(line).collect();
     for line in &mut lines {
         line.points.sort_by(|a, b| a.size.total_cmp(&b.size));
     }
     if lines.is_empty() {
-        return notice(&title, "nothing was measured");
+        return notice(&title, nothing(report, quantity));
     }
+    let title = if quantity == Quantity::SpeedUp { format!("{title} of {}", shorten(first, NAME)) } else { title };
     if let [only] = report.sizes().as_slice() {
         let title = format!("{title}, {} = {}", shorten(&report.size_name, 16), units::count(*only));
-        let caption = caption(report, lines.iter().map(|l| l.points.len()).sum());
-        return compare(&title, &caption, throughput, &lines);
+        let caption = caption(report, quantity, lines.iter().map(|l| l.points.len()).sum());
+        return compare(&title, &caption, quantity, &lines);
     }
-    picture(WIDTH, HEIGHT, &title, |canvas| draw(canvas, report, &title, throughput, &lines))
+    picture(WIDTH, HEIGHT, &title, |canvas| draw(canvas, report, &title, quantity, &lines))
+}
+
+/// The reason why there is no line.
+fn nothing(report: &BenchReport, quantity: Quantity) -> &'static str {
+    match quantity {
+        _ if report.rows.is_empty() => "nothing was measured",
+        Quantity::Throughput => "how many bytes a call moves is not known: wb.bench takes bytes=",
+        Quantity::Arithmetic => "how many operations a call does is not known: wb.bench takes flops=",
+        Quantity::SpeedUp if report.names().len() < 2 => "one contestant has nothing to be compared with",
+        _ => "nothing was measured",
+    }
+}
+
+/// A row beside the first contestant's of its size.
+fn ratio(report: &BenchReport, first: &str, row: &BenchRow) -> Option<Point> {
+    let verdict = report.verdict(first, &row.name, row.size)?;
+    let sound = |v: f64| v.is_finite() && v > 0.0;
+    if !sound(verdict.ratio) || row.size == 0 {
+        return None;
+    }
+    let or_value = |v: f64| if sound(v) { v } else { verdict.ratio };
+    let tip = format!("{first} against {}, {}: {verdict}", row.name, units::count(row.size));
+    let (low, high) = (or_value(verdict.low), or_value(verdict.high));
+    Some(Point { size: row.size as f64, value: verdict.ratio, low, high, tip })
 }
 
 fn capitalised(text: &str) -> String {
@@ -69,15 +155,20 @@ fn capitalised(text: &str) -> String {
 }
 
 /// A row as a point; `None` if it cannot be drawn on logarithmic axes.
-fn point(row: &BenchRow, throughput: bool) -> Option<Point> {
+fn point(row: &BenchRow, quantity: Quantity) -> Option<Point> {
     let interval = units::seconds_range(row.ci_low, row.ci_high);
     let median = units::seconds(row.median_s);
     let mut tip = format!("{}, {}: {median} ({interval}), {} samples", row.name, units::count(row.size), row.samples);
-    let (value, low, high) = match row.bytes.filter(|_| throughput) {
-        Some(bytes) => {
-            let bytes = bytes as f64;
-            tip.push_str(&format!(", {}", units::rate(bytes / row.median_s)));
-            (bytes / row.median_s, bytes / row.ci_high, bytes / row.ci_low)
+    let work = match quantity {
+        Quantity::Throughput => Some(row.bytes?),
+        Quantity::Arithmetic => Some(row.flops?),
+        _ => None,
+    };
+    let (value, low, high) = match work {
+        Some(work) => {
+            let work = work as f64;
+            tip.push_str(&format!(", {}", quantity.exact(work / row.median_s)));
+            (work / row.median_s, work / row.ci_high, work / row.ci_low)
         }
         None => (row.median_s, row.ci_low, row.ci_high),
     };
@@ -90,21 +181,24 @@ fn point(row: &BenchRow, throughput: bool) -> Option<Point> {
     Some(Point { size: row.size as f64, value, low: or_value(low), high: or_value(high), tip })
 }
 
-fn caption(report: &BenchReport, shown: usize) -> String {
+fn caption(report: &BenchReport, quantity: Quantity, shown: usize) -> String {
     let cache = match report.cache {
         CachePolicy::Warm => "caches warm",
         CachePolicy::Flush => "caches flushed",
     };
     let level = report.policy.confidence * 100.0;
-    let mut text = format!("median with {level:.0} % interval, {cache}; {}", report.machine.short());
-    let left_out = report.rows.len() - shown;
+    let of = if quantity == Quantity::SpeedUp { "median of paired ratios" } else { "median" };
+    let mut text = format!("{of} with {level:.0} % interval, {cache}; {}", report.machine.short());
+    let compared =
+        |row: &&BenchRow| quantity != Quantity::SpeedUp || Some(row.name.as_str()) != report.names().first().copied();
+    let left_out = report.rows.iter().filter(compared).count() - shown;
     if left_out > 0 {
         text.push_str(&format!("; {left_out} without a time not shown"));
     }
     shorten(&text, 118)
 }
 
-fn draw(canvas: &Canvas, report: &BenchReport, title: &str, throughput: bool, lines: &[Line<'_>]) -> Drawn {
+fn draw(canvas: &Canvas, report: &BenchReport, title: &str, quantity: Quantity, lines: &[Line]) -> Drawn {
     let points = || lines.iter().flat_map(|l| &l.points);
     let low = points().map(|p| p.low).fold(f64::INFINITY, f64::min);
     let high = points().map(|p| p.high).fold(0.0, f64::max);
@@ -112,14 +206,17 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, throughput: bool, li
     sizes.sort_unstable();
     sizes.dedup();
     let x = Axis::sizes(&sizes);
-    let y = match throughput {
-        false => Axis::log(low, high, units::tick_seconds),
-        true if high / low > LINEAR_SPAN => Axis::log(low, high, units::tick_rate),
-        true => Axis::from_zero(high, units::tick_rate),
+    let tick = |value: f64| quantity.tick(value);
+    let y = match quantity {
+        Quantity::Auto | Quantity::Time => Axis::log(low, high, tick),
+        // The line of equal times is always in sight.
+        Quantity::SpeedUp => Axis::log(low.min(1.0), high.max(1.0), tick),
+        _ if high / low > LINEAR_SPAN => Axis::log(low, high, tick),
+        _ => Axis::from_zero(high, tick),
     };
-    canvas.heading(title, &caption(report, points().count()))?;
+    canvas.heading(title, &caption(report, quantity, points().count()))?;
 
-    let names = lines.iter().map(|l| text_width(&shorten(l.name, NAME), 13.0)).fold(0.0, f64::max);
+    let names = lines.iter().map(|l| text_width(&shorten(&l.name, NAME), 13.0)).fold(0.0, f64::max);
     let right = (names + 34.0).clamp(60.0, 240.0);
     let (width, height) = (f64::from(WIDTH) - LEFT - right, f64::from(HEIGHT) - TOP - BOTTOM);
     let plane = canvas.plane((LEFT, TOP), (width, height), x.ends, y.ends);
@@ -139,6 +236,10 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, throughput: bool, li
     let corner = (LEFT + width + 14.0, bottom + 10.0);
     canvas.text(Role::Ink, 12.0, Weight::Normal, (HPos::Left, VPos::Top), corner, &shorten(&report.size_name, 16))?;
 
+    if quantity == Quantity::SpeedUp {
+        let (_, py) = place(&plane, (x.ends.0, y.at(1.0)));
+        canvas.line(Role::Muted, 1.5, &[(LEFT, py), (LEFT + width, py)])?;
+    }
     for line in lines {
         band(&plane, &x, &y, line)?;
     }
@@ -155,7 +256,7 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, throughput: bool, li
 }
 
 /// The interval around a line; around a single point, a vertical stroke.
-fn band(plane: &Plane, x: &Axis, y: &Axis, line: &Line<'_>) -> Drawn {
+fn band(plane: &Plane, x: &Axis, y: &Axis, line: &Line) -> Drawn {
     if let [only] = line.points.as_slice() {
         let stroke = [only.low, only.high].map(|v| (x.at(only.size), y.at(v)));
         return curve(plane, Canvas::stroke(line.role, 1.5), stroke.to_vec());
@@ -166,9 +267,9 @@ fn band(plane: &Plane, x: &Axis, y: &Axis, line: &Line<'_>) -> Drawn {
 }
 
 /// Each name beside the end of its line, moved apart where lines end close together.
-fn labels(canvas: &Canvas, plane: &Plane, x: &Axis, y: &Axis, lines: &[Line<'_>], edge: f64) -> Drawn {
+fn labels(canvas: &Canvas, plane: &Plane, x: &Axis, y: &Axis, lines: &[Line], edge: f64) -> Drawn {
     const APART: f64 = 17.0;
-    let mut ends: Vec<(f64, f64, &Line<'_>)> = lines
+    let mut ends: Vec<(f64, f64, &Line)> = lines
         .iter()
         .filter_map(|line| line.points.last().map(|p| (line, place(plane, (x.at(p.size), y.at(p.value))))))
         .map(|(line, (px, py))| (px, py, line))
@@ -180,7 +281,7 @@ fn labels(canvas: &Canvas, plane: &Plane, x: &Axis, y: &Axis, lines: &[Line<'_>]
     for ((px, py, line), at) in ends.into_iter().zip(places) {
         let left = edge + 14.0;
         canvas.line(line.role, 1.0, &[(px + 5.0, py), (left - 4.0, at)])?;
-        let name = shorten(line.name, NAME);
+        let name = shorten(&line.name, NAME);
         canvas.text(Role::Ink, 13.0, Weight::Normal, (HPos::Left, VPos::Center), (left, at), &name)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::theme::{self, HUES, Role};
 use super::*;
 use crate::bench::report::tests::sample_report;
-use crate::bench::{BenchReport, BenchRow};
+use crate::bench::{BenchReport, BenchRow, Ceilings};
 
 /// Checks that tags balance, attributes are quoted, and no control character or bare ampersand is left.
 fn well_formed(svg: &str) {
@@ -68,8 +68,56 @@ fn every_report() -> Vec<BenchReport> {
 #[test]
 fn sweeps_of_any_report_are_sound() {
     for report in every_report() {
-        sound(&sweep(&report));
+        let all = [Quantity::Auto, Quantity::Time, Quantity::Throughput, Quantity::Arithmetic, Quantity::SpeedUp];
+        for quantity in all {
+            sound(&sweep(&report, quantity));
+        }
+        for size in [0, 7, 1024, u64::MAX] {
+            sound(&samples(&report, size));
+        }
+        for (bytes, flops) in [(12, 2), (1, 1000), (0, 0), (u64::MAX, 1)] {
+            let report = report.clone().with_bytes(|_, _| Some(bytes)).with_flops(|_, n| Some(n.saturating_mul(flops)));
+            let ceilings = Ceilings { bytes_per_s: 1e10, flops_per_s: 1e11 };
+            sound(&roofline(&report, &ceilings));
+            sound(&sweep(&report, Quantity::Arithmetic));
+        }
     }
+}
+
+#[test]
+fn pictures_say_what_they_lack() {
+    let report = sample_report(&[1024, 4096]);
+    let says = |svg: Svg, what: &str| assert!(svg.as_str().contains(what), "{what} in {svg}");
+    says(sweep(&report, Quantity::Throughput), "wb.bench takes bytes=");
+    says(sweep(&report, Quantity::Arithmetic), "wb.bench takes flops=");
+    let ceilings = Ceilings { bytes_per_s: 1e10, flops_per_s: 1e11 };
+    says(roofline(&report, &ceilings), "takes bytes= and flops=");
+    let mut alone = report.clone();
+    alone.rows.retain(|row| row.name == "mine");
+    says(sweep(&alone, Quantity::SpeedUp), "nothing to be compared with");
+    says(samples(&report, 5), "nothing was measured at this size");
+}
+
+#[test]
+fn a_speed_up_is_the_ratio_of_the_paired_samples() {
+    // Of two samples each, the second contestant takes three and four times as long: the median ratio is 3.5.
+    let mut report = sample_report(&[8]);
+    report.rows = vec![
+        BenchRow::from_samples("mine", 8, 1, vec![1e-6, 1e-6]),
+        BenchRow::from_samples("numpy", 8, 1, vec![3e-6, 4e-6]),
+    ];
+    let svg = sweep(&report, Quantity::SpeedUp);
+    assert!(svg.as_str().contains("over numpy") && svg.as_str().contains("3.50x"), "{svg}");
+}
+
+#[test]
+fn a_point_of_a_roofline_tells_its_share_of_the_ceiling() {
+    // 2 operations for 8 bytes are 0.25 a byte; at 10 GB/s that is 2.5 GFLOP/s at most. 2,000 operations in 1.6 us are 1.25 GFLOP/s.
+    let mut report = sample_report(&[1000]);
+    report.rows = vec![BenchRow::from_samples("mine", 1000, 1, vec![1.6e-6; 4])];
+    let report = report.with_bytes(|_, n| Some(8 * n)).with_flops(|_, n| Some(2 * n));
+    let svg = roofline(&report, &Ceilings { bytes_per_s: 1e10, flops_per_s: 1e12 });
+    assert!(svg.as_str().contains("1.25 GFLOP/s at 0.25 operations per byte, 50 % of the ceiling"), "{svg}");
 }
 
 #[test]
@@ -79,17 +127,25 @@ fn differences_of_any_shape_are_sound() {
         let count: usize = shape.iter().product();
         let expected: Vec<f64> = (0..count).map(|i| i as f64).collect();
         let mut actual: Vec<f64> = expected.iter().map(|x| x + (x * 0.7).sin() * 1e-6).collect();
-        for kind in [DifferenceKind::Signed, DifferenceKind::Absolute] {
-            let options = DifferenceOptions { kind, ..DifferenceOptions::default() };
+        let kinds =
+            [DifferenceKind::Signed, DifferenceKind::Absolute, DifferenceKind::Relative, DifferenceKind::Tolerance];
+        let scales = [DepthScale::Auto, DepthScale::Linear, DepthScale::SquareRoot, DepthScale::Log];
+        for (kind, scale) in kinds.into_iter().flat_map(|kind| scales.map(|scale| (kind, scale))) {
+            let options = DifferenceOptions { kind, scale, ..DifferenceOptions::default() };
             sound(&difference_map(&actual, &expected, shape, &options));
             sound(&difference_map(&expected, &expected, shape, &options));
+            difference_slices(&actual, &expected, shape, &options).iter().for_each(|slice| sound(&slice.map));
         }
+        sound(&error_scatter(&actual, &expected, &DifferenceOptions::default()));
         for (i, bad) in [f64::NAN, f64::INFINITY, f64::MAX, -f64::MAX, 5e-324].into_iter().enumerate() {
             if let Some(x) = actual.get_mut(i) {
                 *x = bad;
             }
         }
         sound(&difference_map(&actual, &expected, shape, &DifferenceOptions::default()));
+        sound(&error_scatter(&actual, &expected, &DifferenceOptions::default()));
+        let exact = DifferenceOptions { rtol: 0.0, atol: 0.0, ..DifferenceOptions::default() };
+        sound(&error_scatter(&actual, &expected, &exact));
     }
 }
 
@@ -106,18 +162,32 @@ fn histograms_of_any_errors_are_sound() {
         [&[], &[0.0], &[1.0, 2.0, 700.0], &[f64::NAN, f64::INFINITY], &[5e-324, f64::MAX], &[-1.0, 0.0, 3.0]];
     for errors in all {
         for kind in [ErrorKind::Ulp, ErrorKind::Absolute, ErrorKind::Relative] {
-            sound(&error_histogram(errors, kind, "a < b"));
+            for scale in [CountScale::Auto, CountScale::Linear, CountScale::Log] {
+                sound(&error_histogram(errors, kind, scale, "a < b"));
+            }
         }
     }
 }
 
 #[test]
 fn pictures_in_one_page_do_not_clash() {
-    let (a, b) = (sweep(&sample_report(&[1, 2])), sweep(&sample_report(&[1, 3])));
+    let (a, b) = (sample_report(&[1, 2]).plot(), sample_report(&[1, 3]).plot());
     assert_ne!(id(&a), id(&b));
     let rules = a.as_str().split("<style>").nth(1).and_then(|s| s.split("</style>").next()).expect("rules");
     assert!(rules.split('}').filter(|r| !r.is_empty()).all(|rule| rule.starts_with(&format!("#{}", id(&a)))));
-    assert_eq!(sweep(&sample_report(&[1, 2])), a, "the same data give the same picture");
+    assert_eq!(sample_report(&[1, 2]).plot(), a, "the same data give the same picture");
+}
+
+#[test]
+fn a_picture_without_variables_has_its_plain_colours() {
+    let picture = sample_report(&[1, 2]).plot();
+    let plain = picture.without_variables();
+    assert!(
+        picture.as_str().contains("var(--wb-") && !plain.contains("var(") && plain.contains("fill:#7b7b7b"),
+        "{plain}"
+    );
+    well_formed(&plain);
+    assert_eq!(plain.matches("<path").count(), picture.as_str().matches("<path").count());
 }
 
 /// The contrast of two colours as WCAG 2.1 defines it.

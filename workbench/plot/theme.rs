@@ -32,6 +32,8 @@ pub enum Role {
     Odd,
     /// A contestant, by its place.
     Series(usize),
+    /// A place that is not seen and tells something under the pointer.
+    Pointer,
 }
 
 /// CSS variable, alone, on a light page, on a dark page.
@@ -78,6 +80,7 @@ impl Role {
             Role::Negative => (5, 0),
             Role::Odd => (6, 0),
             Role::Series(i) => (7, (i % (2 * HUES)) as u8),
+            Role::Pointer => (8, 0),
         };
         RGBColor(kind, index, 0)
     }
@@ -92,6 +95,7 @@ impl Role {
             5 => Role::Negative,
             6 => Role::Odd,
             7 => Role::Series(index as usize),
+            8 => Role::Pointer,
             _ => Role::Ink,
         }
     }
@@ -104,7 +108,7 @@ impl Role {
 
     fn tone(self) -> &'static Tone {
         match self {
-            Role::Ink | Role::Grid | Role::Zero => &INK,
+            Role::Ink | Role::Grid | Role::Zero | Role::Pointer => &INK,
             Role::Muted => &MUTED,
             Role::Positive => &SERIES[1],
             Role::Negative => &SERIES[0],
@@ -121,6 +125,8 @@ impl Role {
         match self {
             Role::Grid => rule.push_str(&format!(";{property}-opacity:.2")),
             Role::Zero => rule.push_str(&format!(";{property}-opacity:.09")),
+            // Not `none`, which the pointer does not see.
+            Role::Pointer => rule.push_str(&format!(";{property}-opacity:0")),
             Role::Series(i) if !filled && i >= HUES => rule.push_str(";stroke-dasharray:5 4"),
             _ => {}
         }

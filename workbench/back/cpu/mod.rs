@@ -34,7 +34,7 @@ use crate::ir::{FuncId, Global, Module};
 use crate::source::Span;
 use data::{Globals, Others};
 use make::compiled::CompiledModule;
-use make::{build, plan, report, tiers, wanted};
+use make::{background, build, choose_tier, plan, report};
 use run::bind::Binding;
 use run::launch::{BoundArgs, LaunchCode};
 use run::schedule;
@@ -42,9 +42,9 @@ use run::schedule;
 pub use abi::context::Side;
 pub use code::kept_code::known;
 pub use make::ahead::{Ahead, Claim, absent};
+pub use make::background::{Settled, discard, forget_own, settle, settle_while};
 pub use make::build::{prepare, prepare_part};
 pub use make::report::{TierReport, TierRow, TierState};
-pub use make::tiers::{Settled, discard, forget_own, settle, settle_while};
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
 pub use tier::Tier;
 
@@ -84,12 +84,12 @@ impl Code {
             }
             for made in &ahead {
                 let _ = made.image.all_globals.set(compiled.image.globals.clone());
-                tiers::improve(made);
+                background::improve(made);
             }
             compiled.add(ahead);
         }
         let compiled = Arc::new(compiled);
-        tiers::improve(&compiled);
+        background::improve(&compiled);
         Ok(Some(Code(compiled)))
     }
 
@@ -113,7 +113,7 @@ impl Code {
     pub fn call(&self, func: FuncId, args: &[RawArg], config: &LaunchConfig<'_>) -> (Option<u64>, Outcome) {
         let deadline = config.timeout.and_then(|limit| Instant::now().checked_add(limit));
         let compiled = self.part(func);
-        tiers::attend(compiled);
+        background::attend(compiled);
         let image = &*compiled.image;
         let Some(entry) = image.entries.get(func.index()).and_then(Option::as_ref) else {
             return (None, misuse(Span::NONE, format!("{func} cannot be launched")));
@@ -130,7 +130,7 @@ impl Code {
         }
         let binding = Binding::new(image, entry, args, config);
         let words = binding.words(entry, args);
-        let wide = match wanted::code(compiled, func, &words, config, deadline) {
+        let wide = match choose_tier::code(compiled, func, &words, config, deadline) {
             Ok(wide) => wide,
             Err((kind, detail)) => return (None, unlaunched(kind, entry.span, detail)),
         };
@@ -141,20 +141,15 @@ impl Code {
         let wide = wide.map(|(code, _)| code);
         let start = is_timed.then(Instant::now);
         if wide.is_none() && schedule::is_worth_good_code(entry, config) {
-            tiers::settle_soon(&compiled.tiers);
+            background::settle_soon(&compiled.tiers);
         }
         let machine = compiled.tiers.now();
-        let tier = match &wide {
-            Some(code) => code.tier,
-            None if entry.fibers => Tier::Fibers,
-            None if compiled.is_good || compiled.tiers.are_good() => Tier::Good,
-            None => Tier::Soon,
-        };
+        let tier = choose_tier::tier(compiled, entry, wide.as_deref());
         let code = LaunchCode { machine, wide, tier };
         let bound = BoundArgs { descs: &binding.descs, derived: &binding.derived, args: &words, deadline };
         let (bits, outcome) = schedule::run(image, entry, code, bound, config);
         if let Some(start) = start {
-            tiers::note_launch(compiled, (func, config.block), &words, start.elapsed());
+            background::note_launch(compiled, (func, config.block), &words, start.elapsed());
         }
         ((entry.returns && outcome.fault.is_none()).then_some(bits), outcome)
     }

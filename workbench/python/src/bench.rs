@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::bench::{self, Asking, BenchConfig, CachePolicy, Contestant, Progress, ReturnMode};
 use workbench::display::Show;
-use workbench::plot;
 use workbench::runtime::{Error, Interrupt};
 
 use crate::errors;
 use crate::interrupt::Poll;
+use crate::pictures::{self, Svg};
 
 /// A mime bundle as a dict: always plain text, and HTML if there is some.
 pub fn mime<'py>(py: Python<'py>, shown: &dyn Show) -> PyResult<Bound<'py, PyDict>> {
@@ -25,26 +25,6 @@ pub fn mime<'py>(py: Python<'py>, shown: &dyn Show) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
-/// A picture, as SVG text.
-#[pyclass(module = "workbench", frozen)]
-pub struct Svg(pub plot::Svg);
-
-#[pymethods]
-impl Svg {
-    fn __str__(&self) -> &str {
-        self.0.as_str()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<picture of {} bytes of SVG>", self.0.as_str().len())
-    }
-
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let bundle = mime(py, &self.0)?;
-        Ok(bundle.get_item("text/html")?.map_or_else(|| py.None(), Bound::unbind))
-    }
-}
-
 /// The result of a sweep.
 #[pyclass(module = "workbench", frozen)]
 pub struct BenchReport(pub bench::BenchReport);
@@ -52,7 +32,8 @@ pub struct BenchReport(pub bench::BenchReport);
 #[pymethods]
 impl BenchReport {
     /// One dict per contestant and size: `name`, `size`, and in seconds per call `median`, `low` and `high` (the ends of
-    /// the median's interval), `mean`, `min`, `max`; `samples`, `batch`, and all `times`.
+    /// the median's interval), `mean`, `min`, `max`; `samples`, `batch`, `bytes` and `flops` of a call or
+    /// None, and all `times`.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = PyList::empty(py);
@@ -68,6 +49,8 @@ impl BenchReport {
             dict.set_item("max", row.max_s)?;
             dict.set_item("samples", row.samples)?;
             dict.set_item("batch", row.batch)?;
+            dict.set_item("bytes", row.bytes)?;
+            dict.set_item("flops", row.flops)?;
             dict.set_item("times", row.times_s.clone())?;
             rows.append(dict)?;
         }
@@ -80,14 +63,33 @@ impl BenchReport {
         self.0.headlines()
     }
 
-    /// The picture: size against time, with bands for the intervals.
+    /// A picture of it, with bands for the intervals.
+    ///
+    /// `kind` is "time" per call, "throughput" (needs `bytes`), "arithmetic" (operations per second; needs `flops`), "speedup" of the first
+    /// contestant over each other, "samples" (each sample of one `size`, the last by default), "roofline" (needs both; measures the ceilings of
+    /// this machine once) or "auto": throughput where the bytes of all rows are known, else time. Raises ArgumentError for another.
     ///
     /// >>> import workbench as wb
     /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
     /// >>> report.plot()
     /// <picture of ... bytes of SVG>
-    fn plot(&self) -> Svg {
-        Svg(self.0.plot())
+    /// >>> report.plot("samples", size=10)
+    /// <picture of ... bytes of SVG>
+    #[pyo3(signature = (kind="auto", *, size=None))]
+    fn plot(&self, py: Python<'_>, kind: &str, size: Option<u64>) -> PyResult<Svg> {
+        pictures::benchmark(py, &self.0, kind, size)
+    }
+
+    /// The report with the bytes and the operations on floats of a call: callables take a contestant's name and a size and give a count or None.
+    fn _with_work(&self, py: Python<'_>, bytes: Option<Py<PyAny>>, flops: Option<Py<PyAny>>) -> PyResult<BenchReport> {
+        let mut report = self.0.clone();
+        for row in &mut report.rows {
+            let count =
+                |function: &Py<PyAny>| function.call1(py, (row.name.as_str(), row.size))?.extract::<Option<u64>>(py);
+            row.bytes = bytes.as_ref().map(count).transpose()?.flatten().or(row.bytes);
+            row.flops = flops.as_ref().map(count).transpose()?.flatten().or(row.flops);
+        }
+        Ok(BenchReport(report))
     }
 
     /// The rows as a DataFrame of pandas, which has to be installed: the fields of `rows` without the single times, in seconds.

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::autograd::{self, GradOptions, gradcheck::gradcheck_wide};
+use workbench::check::report::OutputCheck;
 use workbench::check::{self, CheckOptions, Precision, Tolerance, check_outputs_as};
 use workbench::ops::{OwnedArg, RunConfig};
 use workbench::runtime::Tensor;
@@ -14,6 +15,7 @@ use crate::interrupt::Poll;
 use crate::kernel::failed;
 use crate::op::NativeOp;
 use crate::output;
+use crate::pictures::{self, MapWords, Svg};
 use crate::values::{self, carried};
 
 /// The result of a check.
@@ -102,6 +104,43 @@ impl CheckReport {
         py.import("workbench.tables")?.call_method1("mismatches_to_polars", (self.mismatches(py)?,))
     }
 
+    /// The map of the differences of an output, by its number: a profile for one dimension, slices side by side for three and more.
+    ///
+    /// `kind` is "signed" (result less reference), "absolute", "relative" (by the size of the reference) or "tolerance" (by the tolerance: what is
+    /// up to 1 agrees). `scale` of the colours is "linear", "sqrt", "log" or "auto". `slice` is an index into all but the last two
+    /// dimensions, and shows that slice alone. Raises ArgumentError for others, and for an output that could not be compared.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> report = wb.check(lambda x: x, lambda x: x + 1, np.zeros((2, 3, 4)))
+    /// >>> report.plot(kind="tolerance", slice=(1,))
+    /// <picture of ... bytes of SVG>
+    #[pyo3(signature = (output=0, *, kind="signed", scale="auto", slice=None))]
+    fn plot(&self, py: Python<'_>, output: usize, kind: &str, scale: &str, slice: Option<Vec<usize>>) -> PyResult<Svg> {
+        pictures::map(py, self.output(py, output)?, MapWords { kind, scale, slice })
+    }
+
+    /// The number of elements of an output by the size of their errors: `kind` is "ulp", "absolute" or "relative", `scale` of the counts
+    /// "linear", "log" or "auto". Raises ArgumentError for others, and for ULP of what is no float.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> wb.check(np.sqrt, lambda x: x ** 0.5, np.arange(9.0)).histogram()
+    /// <picture of ... bytes of SVG>
+    #[pyo3(signature = (output=0, *, kind="ulp", scale="auto"))]
+    fn histogram(&self, py: Python<'_>, output: usize, kind: &str, scale: &str) -> PyResult<Svg> {
+        pictures::histogram(py, self.output(py, output)?, kind, scale)
+    }
+
+    /// The errors of an output against the size of the reference, with the tolerance as a line. Raises ArgumentError for an output that could
+    /// not be compared.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> wb.check(np.sqrt, lambda x: x ** 0.51, np.arange(9.0)).scatter()
+    /// <picture of ... bytes of SVG>
+    #[pyo3(signature = (output=0))]
+    fn scatter(&self, py: Python<'_>, output: usize) -> PyResult<Svg> {
+        Ok(Svg(self.output(py, output)?.scatter()))
+    }
+
     /// Raises an AssertionError with the whole report, unless it passed.
     ///
     /// >>> import numpy as np, workbench as wb
@@ -139,6 +178,21 @@ impl CheckReport {
     }
 }
 
+impl CheckReport {
+    /// An output that was compared; ArgumentError where there is none of this number.
+    fn output(&self, py: Python<'_>, number: usize) -> PyResult<&OutputCheck> {
+        let Some(output) = self.0.outputs.get(number) else {
+            return Err(argument(py, format!("there is no output {number}: the check has {}", self.0.outputs.len())));
+        };
+        match &output.comparison.incomparable {
+            None => Ok(output),
+            Some(why) => {
+                Err(argument(py, format!("output {number} has no picture, because it could not be compared: {why}")))
+            }
+        }
+    }
+}
+
 /// The result of a gradient check.
 #[pyclass(module = "workbench", frozen)]
 pub struct GradReport(autograd::GradReport);
@@ -155,6 +209,52 @@ impl GradReport {
     #[getter]
     fn precision(&self) -> &str {
         &self.0.precision
+    }
+
+    /// The number of elements that do not agree.
+    #[getter]
+    fn count(&self) -> usize {
+        self.0.mismatches
+    }
+
+    /// The first elements that do not agree, each with `output`, `output_index`, `argument`, `argument_index`, and the derivative by `backward`
+    /// and by `differences`.
+    #[getter]
+    fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for m in &self.0.first {
+            let fields = PyDict::new(py);
+            fields.set_item("output", m.output)?;
+            fields.set_item("output_index", PyTuple::new(py, &m.output_index)?)?;
+            fields.set_item("argument", m.input)?;
+            fields.set_item("argument_index", PyTuple::new(py, &m.input_index)?)?;
+            fields.set_item("backward", m.analytical)?;
+            fields.set_item("differences", m.numerical)?;
+            list.append(fields)?;
+        }
+        Ok(list)
+    }
+
+    /// The map of the difference between the Jacobians of an argument, by its number (the first that is an array of floats by default): a row for
+    /// each element of the outputs, a column for each of the argument. Raises ArgumentError for an argument that has no Jacobian.
+    ///
+    /// >>> import numpy as np, workbench as wb
+    /// >>> twice = wb.op("doc::twice_jacobian(Tensor x) -> Tensor",
+    /// ...               "__global__ void twice(const float* x, float* y, int n) "
+    /// ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }")
+    /// >>> _ = twice.register_autograd(lambda ctx, grad: 3 * grad)
+    /// >>> twice.gradcheck(np.ones(4, np.float32), raise_exception=False).plot()
+    /// <picture of ... bytes of SVG>
+    #[pyo3(signature = (argument=None))]
+    fn plot(&self, py: Python<'_>, argument: Option<usize>) -> PyResult<Svg> {
+        let numbers: Vec<usize> = self.0.jacobians.iter().map(|j| j.input).collect();
+        let at = match argument {
+            None => 0,
+            Some(number) => numbers.iter().position(|n| *n == number).ok_or_else(|| {
+                errors::argument(py, format!("argument {number} has no Jacobian; these have: {numbers:?}"))
+            })?,
+        };
+        self.0.pictures().into_iter().nth(at).map(Svg).ok_or_else(|| errors::argument(py, "no argument has a Jacobian"))
     }
 
     /// Largest error over all elements.
@@ -310,6 +410,19 @@ pub fn check_versions(
         named.map_err(|e| errors::to_py(py, e))?;
     }
     Ok(CheckReport(report))
+}
+
+/// Maps of the writers of each array that a call writes; `Op.writer_map` is the public function. `args` are complete.
+#[pyfunction]
+pub fn writer_maps(
+    py: Python<'_>,
+    op: &Bound<'_, NativeOp>,
+    args: &Bound<'_, PyTuple>,
+) -> PyResult<Vec<(String, Svg)>> {
+    let (op, objects): (_, Vec<_>) = (op.get(), args.iter().collect());
+    let owned = op.owned(args)?;
+    let maps = op.with_arguments(py, &objects, || op.op().writer_maps(owned))?.map_err(|e| errors::to_py(py, e))?;
+    Ok(maps.into_iter().map(|(name, map)| (name, Svg(map))).collect())
 }
 
 /// Compares the results of two callables; `workbench.check` is the public function.

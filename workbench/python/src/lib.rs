@@ -23,6 +23,7 @@ mod ndarray;
 mod on_gpu;
 mod op;
 mod output;
+mod pictures;
 mod pool;
 mod recording;
 mod records;
@@ -81,7 +82,10 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(on_gpu::synchronize, m)?)?;
     m.add_function(wrap_pyfunction!(on_gpu::has_queued, m)?)?;
     m.add_class::<bench::BenchReport>()?;
-    m.add_class::<bench::Svg>()?;
+    m.add_class::<pictures::Svg>()?;
+    m.add_function(wrap_pyfunction!(pictures::ceilings, m)?)?;
+    m.add_function(wrap_pyfunction!(pictures::landscape, m)?)?;
+    m.add_function(wrap_pyfunction!(pictures::report_card, m)?)?;
     m.add_class::<tier::TierReport>()?;
     m.add_class::<tier::HeldMaker>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
@@ -107,6 +111,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::check_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_versions, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_results, m)?)?;
+    m.add_function(wrap_pyfunction!(check::writer_maps, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_call, m)?)?;
     Ok(())

@@ -61,7 +61,7 @@ type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 #[pymethods]
 impl NativeOp {
     #[new]
-    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type, version=None))]
+    #[pyo3(signature = (schema, module, kernel, shape, threads, block, grid, shared_mem, result_type, version=None, registered=true))]
     #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
     fn new(
         py: Python<'_>,
@@ -75,10 +75,15 @@ impl NativeOp {
         shared_mem: Option<String>,
         result_type: Option<Py<PyAny>>,
         version: Option<(PyRef<'_, NativeOp>, u32)>,
+        registered: bool,
     ) -> PyResult<Self> {
         let op = match version {
             Some((of, number)) => of.op.version(number).map_err(|e| errors::to_py(py, e))?,
-            None => define(py, schema, module, kernel, shape, threads, block, (grid, shared_mem))?,
+            None => {
+                let options = definition(py, module, kernel, shape, threads, block, (grid, shared_mem))?;
+                let made = if registered { ops::Op::define } else { ops::Op::unregistered };
+                made(schema, options).map_err(|e| errors::to_py(py, e))?
+            }
         };
         let made = NativeOp {
             op,
@@ -106,7 +111,8 @@ impl NativeOp {
         shared_mem: Option<String>,
         result_type: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        define(py, schema, module, kernel, shape, threads, block, (grid, shared_mem))?;
+        let options = definition(py, module, kernel, shape, threads, block, (grid, shared_mem))?;
+        ops::Op::define(schema, options).map_err(|e| errors::to_py(py, e))?;
         self.set(result_type);
         self.has_outside.store(false, Ordering::Relaxed);
         self.stale.clear();
@@ -664,17 +670,16 @@ fn in_python(extents: &Extents) -> String {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what wb.op takes")]
-fn define(
+/// What an operator is defined by.
+fn definition(
     py: Python<'_>,
-    schema: &str,
     module: &Module,
     kernel: Option<String>,
     shape: Option<&Bound<'_, PyAny>>,
     threads: Option<String>,
     block: Option<[u32; 3]>,
     (grid, shared_mem): (Option<String>, Option<String>),
-) -> PyResult<ops::Op> {
+) -> PyResult<OpOptions> {
     let mut options = OpOptions::new(SourceCode::Program(module.program.clone()));
     options.kernel = kernel;
     options.threads = threads;
@@ -691,7 +696,7 @@ fn define(
             }
         },
     };
-    ops::Op::define(schema, options).map_err(|e| errors::to_py(py, e))
+    Ok(options)
 }
 
 /// A shape callable: `operators.run_shape` gives it `Spec`s and reads its answer.

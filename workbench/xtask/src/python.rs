@@ -26,6 +26,8 @@ const TEST_PACKAGES: &[&str] = &[
     "dask[array]",
     "pandas",
     "polars",
+    // Pictures as PNG.
+    "resvg-py",
     // A C compiler for machines without one.
     "ziglang",
     "distributed",

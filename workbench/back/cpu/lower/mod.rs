@@ -31,6 +31,7 @@ mod access;
 mod arith;
 mod atomic;
 mod block;
+mod collectives;
 mod entry;
 mod expr;
 mod fiber;

@@ -10,7 +10,7 @@ use super::compiled::CompiledModule;
 use super::failure::{Failure, Result, internal, too_large};
 use super::parallel::{self, Job, Parallel};
 use super::plan::{self, Plan};
-use super::{addresses, tiers};
+use super::{addresses, background};
 use crate::back::cpu::abi::context::is_direct;
 use crate::back::cpu::abi::site::Named;
 use crate::back::cpu::code::jit::{Assembler, JitError, MachineCode};
@@ -182,7 +182,7 @@ fn keep_code(
     let tiers: &'static Tiers = Box::leak(Box::new(Tiers::new(first, Some(job))));
     let frames: Vec<u32> = codes.iter().map(|(_, code)| code.frame).collect();
     kept_code::keep(&plan.kept, tiers, &frames);
-    tiers::improve_kept(tiers);
+    background::improve_kept(tiers);
     Ok(())
 }
 

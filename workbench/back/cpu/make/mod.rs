@@ -1,5 +1,5 @@
 //! Making code: [`plan`] says which functions of a module are compiled, [`build`] lowers and compiles it, [`parallel`] several
-//! functions at a time, [`ahead`] kernels of a text that is still being lowered, [`tiers`] better code in the background.
+//! functions at a time, [`ahead`] kernels of a text that is still being lowered, [`background`] better code in the background.
 //!
 //! # Which tier runs
 //! 1. *Soon*: at once, without value numbering and with register allocation in one pass.
@@ -23,12 +23,12 @@
 
 pub mod addresses;
 pub mod ahead;
+pub mod background;
 pub mod build;
+pub mod choose_tier;
 pub mod compiled;
 pub mod failure;
 pub mod parallel;
 pub mod plan;
 pub mod report;
 pub mod thunk;
-pub mod tiers;
-pub mod wanted;

@@ -6,7 +6,7 @@ use super::build::*;
 use super::faults::endless_recursion;
 use crate::back::LaunchConfig;
 use crate::back::cpu::Code;
-use crate::back::cpu::make::tiers::settle;
+use crate::back::cpu::make::background::settle;
 use crate::back::cpu::tier::Tier;
 use crate::ir::*;
 

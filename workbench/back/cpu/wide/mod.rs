@@ -14,10 +14,10 @@
 
 mod build;
 mod c_text;
+mod compile_c;
 pub mod compiler;
 mod forms;
 mod jit;
-mod load;
 mod overwritten;
 mod prelude;
 pub mod running;
@@ -37,8 +37,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use self::build::Builder;
+use self::compile_c::Failed;
 use self::forms::Survey;
-use self::load::Failed;
 use self::steering::{Fixed, Steer};
 use self::unsupported::{Result, TOO_LONG, Unsupported};
 use crate::back::cpu::abi::context::EntryFn;
@@ -415,10 +415,10 @@ impl Wide {
         let (entry, memory) = match compiler {
             Some(compiler) => {
                 let text = c_text::text(&kernel, case.block, built.spans, self.addresses);
-                let library = load::load(compiler, &text, interrupt)?;
+                let library = compile_c::load(compiler, &text, interrupt)?;
                 // SAFETY: the function is the kernel's, of this type.
                 let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {
-                    let why = load::explained(&e);
+                    let why = compile_c::explained(&e);
                     Failed::Because(format!("what the C compiler made is not what it was given: {why}"))
                 })?;
                 (*entry, Box::new(library) as Box<dyn Any + Send + Sync>)

@@ -8,12 +8,13 @@ use super::bit_fields::MAX_BITS;
 use super::fields::MAX_ALIGN;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{FunctionDecl, Ident, Init, Name, StructDecl, StructKey};
+use crate::front::class_layout::Packing;
 use crate::front::lower::expressions::typed_tree::{FuncIndex, TemplateIndex};
 use crate::front::lower::scopes::lookup::Found;
 use crate::front::lower::scopes::names::{Callable, Decl, ScopeId, ScopeKind, TArg};
 use crate::front::lower::templates::declarations::{Instance, Partial, PartialDecl, TemplateKind};
 use crate::front::lower::{InstanceContext, Lowerer, Side};
-use crate::front::types::{Field, Kind, Layout, MAX_PARTS, Packing, StructTy, Ty};
+use crate::front::types::{Field, Kind, Layout, MAX_PARTS, StructTy, Ty};
 use crate::source::Span;
 
 /// Stages of a struct's definition.

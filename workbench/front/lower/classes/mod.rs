@@ -8,7 +8,7 @@
 //! - `bit_fields`: members that are no number at a multiple of its alignment.
 //! - `vectors`: CUDA's vector types, `float4` and the like.
 //!
-//! Layouts are GCC's for x86-64, with bit-fields, `packed`, `aligned` and `#pragma pack` (`Layout::new` in `front/types.rs`); random
+//! Layouts are GCC's for x86-64, with bit-fields, `packed`, `aligned` and `#pragma pack` (`front/class_layout.rs`); random
 //! structs are held against `g++`. The preprocessor hands `#pragma pack` on as an attribute behind `struct`.
 
 pub(super) mod access;

@@ -6,11 +6,12 @@ use std::rc::Rc;
 use super::definitions::Stage;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::builtins;
+use crate::front::class_layout::UNPACKED;
 use crate::front::lower::Lowerer;
 use crate::front::lower::expressions::conversions::Use;
 use crate::front::lower::expressions::typed_tree::{Node, Typed};
 use crate::front::lower::scopes::names::{GLOBAL, ScopeKind};
-use crate::front::types::{Field, Kind, Layout, Num, StructTy, Ty, UNPACKED};
+use crate::front::types::{Field, Kind, Layout, Num, StructTy, Ty};
 use crate::ir::{Builtin, Value};
 use crate::source::Span;
 

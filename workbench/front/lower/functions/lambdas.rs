@@ -3,6 +3,7 @@
 use super::declarations::{Signature, has_auto, side};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{CaptureKind, CaptureMode, Ident, Init, Lambda, Symbol};
+use crate::front::class_layout::UNPACKED;
 use crate::front::link::Linkage;
 use crate::front::lower::classes::definitions::Stage;
 use crate::front::lower::expressions::typed_tree::{Node, Typed, VarId};
@@ -10,7 +11,7 @@ use crate::front::lower::scopes::mentioned_names;
 use crate::front::lower::scopes::names::{Callable, Decl, FieldDecl, ScopeId};
 use crate::front::lower::templates::declarations::TemplateKind;
 use crate::front::lower::{Body, Lowerer, Role, Side, Storage};
-use crate::front::types::{Field, Kind, Layout, Ty, UNPACKED};
+use crate::front::types::{Field, Kind, Layout, Ty};
 use crate::source::Span;
 
 /// Something a lambda holds.

@@ -34,7 +34,7 @@ from ._workbench import (
     synchronize,
 )
 from ._printed import printed
-from .benchmark import bench, do_bench
+from .benchmark import bench, ceilings, do_bench
 from .differentiable import LibraryOp
 from .elementwise import elementwise
 from .errors import (
@@ -50,6 +50,7 @@ from .errors import (
 from .extension import load, load_inline
 from .manifest import load_library
 from .operators import Op, Spec, check, empty_like, op, ops
+from .tuning import TuneReport, tune
 
 _docs.install()
 _tracebacks.install_here()
@@ -79,8 +80,10 @@ __all__ = [
     "Symbol",
     "TemplateLauncher",
     "TierReport",
+    "TuneReport",
     "__version__",
     "bench",
+    "ceilings",
     "check",
     "compile",
     "devices",
@@ -97,6 +100,7 @@ __all__ = [
     "printed",
     "set_tier",
     "synchronize",
+    "tune",
 ]
 
 
@@ -108,7 +112,7 @@ def load_ipython_extension(shell: _Any) -> None:
 
 
 def unload_ipython_extension(shell: _Any) -> None:
-    """Undoes `load_ipython_extension`, except for the names of the magics."""
+    """Undoes `load_ipython_extension`."""
     from .magics import unload_ipython_extension as unload
 
     unload(shell)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+import time
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
@@ -31,10 +32,11 @@ class _Notebook:
     def __init__(self) -> None:
         self.handle: Any = None
 
-    def show(self, line: str, report: BenchReport) -> None:
+    def show(self, line: str, report: BenchReport | None) -> None:
         from IPython.display import HTML, DisplayHandle
 
-        picture = report.plot()._repr_html_() or "" if len({row["size"] for row in report.rows}) > 1 else ""
+        grows = report is not None and len({row["size"] for row in report.rows}) > 1
+        picture = report.plot()._repr_html_() or "" if report is not None and grows else ""
         shown = HTML(f'<div class="wb-progress" style="white-space:pre-wrap">{html.escape(line)}</div>{picture}')
         if self.handle is None:
             self.handle = DisplayHandle()
@@ -56,7 +58,7 @@ class _Terminal:
         self.stream = stream
         self.is_shown = False
 
-    def show(self, line: str, report: BenchReport) -> None:
+    def show(self, line: str, report: BenchReport | None) -> None:
         self.stream.write(f"\r{line}\x1b[K")
         self.stream.flush()
         self.is_shown = True
@@ -73,6 +75,22 @@ def _place() -> _Notebook | _Terminal | None:
         return _Notebook()
     stream = sys.stderr
     return _Terminal(stream) if stream is not None and stream.isatty() else None
+
+
+@contextmanager
+def progress_text() -> Iterator[Callable[[str], None]]:
+    """The function by which other work shows a line of progress, while the block runs, from its second second on; it does nothing where nobody looks."""
+    place, begun = _place(), time.monotonic()
+
+    def tell(line: str) -> None:
+        if place is not None and time.monotonic() - begun > 1:
+            place.show(line, None)
+
+    try:
+        yield tell
+    finally:
+        if place is not None:
+            place.close()
 
 
 @contextmanager

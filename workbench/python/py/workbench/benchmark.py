@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from ._workbench import BenchReport
 from ._progress import progress_line
 from .errors import make_argument_error
 
-__all__ = ["bench", "bench_callable", "do_bench"]
+#: What a call does at a size: a callable of the size, or one for each contestant.
+Work = Union[Callable[[int], int], Mapping[str, Callable[[int], int]], None]
+
+__all__ = ["bench", "bench_callable", "ceilings", "do_bench"]
 
 
 def bench(
@@ -21,6 +24,8 @@ def bench(
     *,
     title: str = "",
     flush_cache: bool = False,
+    bytes: Union[Work, str] = None,
+    flops: Work = None,
     seconds_per_size: float = 0.2,
     max_seconds: float = 60.0,
 ) -> BenchReport:
@@ -31,26 +36,38 @@ def bench(
     (Ctrl-C, the stop button) gives what was measured until then, with a note, and `KeyboardInterrupt` where nothing was. After a second a
     line tells how far it is, in a notebook above the picture so far; the report takes its place.
 
+    `bytes` and `flops` say what a call moves and how many operations on floats it does at a size: a callable of the size, or a dict of them by
+    contestant; the report has throughput, operations per second and a roofline then. `bytes="arguments"` counts the arrays among the
+    arguments and the results, each once.
+
     The report shows itself in a notebook; `.rows` has the numbers, `.plot()` the picture, `.save(path)` writes
-    `.json`, `.svg` or `.txt`.
+    `.json`, `.csv`, `.svg` or `.txt`.
 
     >>> import numpy as np, workbench as wb
     >>> report = wb.bench({"add": np.add, "twice": lambda a, b: 2 * a}, sizes=[64],
     ...                   make_args=lambda n: (np.ones(n), np.ones(n)), seconds_per_size=0.01)
     >>> [row["name"] for row in report.rows]
     ['add', 'twice']
+    >>> report = wb.bench({"add": np.add}, sizes=[64], make_args=lambda n: (np.ones(n), np.ones(n)), bytes="arguments",
+    ...                   flops=lambda n: n, seconds_per_size=0.01)
+    >>> report.rows[0]["bytes"], report.rows[0]["flops"]
+    (1536, 64)
     """
+    moved, done = _counter(bytes, "bytes", contestants), _counter(flops, "flops", contestants)
     for name, function in contestants.items():
         if not callable(function):
             raise make_argument_error(f"contestant `{name}` is a {type(function).__name__}; a callable is wanted")
     if not callable(make_args):
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
+    sizes = [_size(size) for size in sizes]
+    if isinstance(bytes, str):
+        moved = _of_arguments(make_args, next(iter(contestants.values()), None), sizes)
     # Work that was queued before does not count.
     _workbench.synchronize()
     with progress_line() as progress:
         report = _workbench.sweep(
             [(str(name), function) for name, function in contestants.items()],
-            [_size(size) for size in sizes],
+            sizes,
             make_args,
             title,
             flush_cache,
@@ -59,7 +76,58 @@ def bench(
             progress,
         )
     _refuse_queued()
-    return report
+    return report if moved is None and done is None else report._with_work(moved, done)
+
+
+def _counter(work: Any, what: str, contestants: Mapping[str, Any]) -> Callable[[str, int], int | None] | None:
+    """What a call of a contestant does at a size, as a callable of both; ArgumentError for what says no such thing."""
+    if work is None:
+        return None
+    if isinstance(work, str):
+        if what == "bytes" and work == "arguments":
+            return None
+        also = ' or "arguments"' if what == "bytes" else ""
+        raise make_argument_error(f"{what} is {work!r}; it is a callable of the size, a dict of them by contestant{also}")
+    by_name = dict(work) if isinstance(work, Mapping) else dict.fromkeys(contestants, work)
+    for name, count in by_name.items():
+        if name not in contestants:
+            raise make_argument_error(f"{what} names `{name}`, which is no contestant; these are {', '.join(contestants)}")
+        if not callable(count):
+            raise make_argument_error(f"{what} of `{name}` is {count!r}; a callable is wanted, which takes a size and gives a count")
+
+    def counted(name: str, size: int) -> int | None:
+        count = by_name.get(name)
+        return None if count is None else _count(count(size), f"{what} of `{name}` at {size}")
+
+    return counted
+
+
+def _count(value: Any, what: str) -> int:
+    try:
+        whole = int(value)
+    except (TypeError, ValueError, OverflowError):
+        whole = -1
+    if whole < 0 or whole != value:
+        raise make_argument_error(f"{what} is {value!r}; a whole number from 0 on is wanted")
+    return whole
+
+
+def _of_arguments(make_args: Callable[[int], Any], function: Any, sizes: Sequence[int]) -> Callable[[str, int], int | None]:
+    """The bytes of the arrays among the arguments and the results of a call, by the size; each array counts once."""
+    counts = {}
+    for size in dict.fromkeys(sizes):
+        made = make_args(size)
+        args = made if isinstance(made, tuple) else (made,)
+        counts[size] = sum(_arrays((args, function(*args))).values())
+    return lambda name, size: counts.get(size)
+
+
+def _arrays(value: Any) -> dict[int, int]:
+    """The bytes of the arrays in a value, by their identity."""
+    if isinstance(value, (tuple, list)):
+        return {key: size for one in value for key, size in _arrays(one).items()}
+    nbytes = getattr(value, "nbytes", None)
+    return {id(value): int(nbytes)} if isinstance(nbytes, int) else {}
 
 
 def _refuse_queued() -> None:
@@ -112,6 +180,17 @@ def bench_callable(
     if sizes is None:
         raise make_argument_error("make_args comes with sizes")
     return bench(contestants, sizes, make_args, title=name, **options)
+
+
+def ceilings() -> dict[str, float]:
+    """What this machine does at most, as a roofline shows it: `bytes_per_second` between memory and all cores (a triad), and `flops_per_second`
+    (multiply-adds of float32 in registers, on all cores, two operations each). Measured at the first call, which takes about a second.
+
+    >>> import workbench as wb
+    >>> sorted(wb.ceilings())
+    ['bytes_per_second', 'flops_per_second']
+    """
+    return _workbench.ceilings()
 
 
 def do_bench(

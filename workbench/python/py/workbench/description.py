@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import pathlib
+import re
 from typing import Any
 
-__all__ = ["Documentation", "describe"]
+__all__ = ["Documentation", "block_of", "describe", "kernel_of", "split_list", "usual_block"]
 
 #: Lines of a kernel's text that are shown.
 _LINES = 40
+_BOUND = re.compile(r"binding of kernel `(.+)`")
+_BOUNDS = re.compile(r"^kernel .* max_threads (\d+) ", re.MULTILINE)
 
 
 def describe(op: Any) -> str:
@@ -28,30 +33,133 @@ def describe(op: Any) -> str:
     <BLANKLINE>
     __global__ void twice(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
     """
-    rows = {
-        "kernel": _kernel(op),
-        "launch": _launch(op._parts),
-        "shape": _name(op._parts["shape"]) if op._parts["shape"] is not None else "outputs are like the first input",
-        "gradient": "registered" if op._backward is not None else "none: register_autograd gives it one",
-        "reference": _name(op.reference) if op.reference is not None else "none: op.check needs one",
-        "version": f"{op._number} of {len(op.history)}",
-    }
-    lines = [op.schema, *(f"{name:<11}{text}" for name, text in rows.items()), "", *_text(op.module.text)]
+    where = ""
+    if hasattr(op, "_parts"):
+        rows, text, where = _of_kernel(op), op.module.text, ": op.module.text has them"
+    elif "function" in vars(op):
+        rows, text = _of_callable(op), _source(op.function)
+    else:
+        rows, text = _of_host_function(op), op._origin[0] if op._origin is not None else op._modules[0].text if op._modules else ""
+    if op._why_stale is not None:
+        rows["note"] = op._why_stale
+    shown = _text(text, where)
+    lines = [op.schema, *(f"{name:<11}{row}" for name, row in rows.items()), *(["", *shown] if shown else [])]
     return "\n".join(lines)
 
 
+def _of_kernel(op: Any) -> dict[str, str]:
+    is_fresh = None in op._results
+    writes = " and ".join(f"`{name}`" for name in op._writes)
+    otherwise = "outputs are like the first input" if is_fresh else f"no outputs: it writes {writes}"
+    return {
+        "kernel": _kernel(op),
+        "launch": _launch(op),
+        "shape": _name(op._parts["shape"]) if op._parts["shape"] is not None else otherwise,
+        "gradient": "registered" if op._backward is not None else "none: register_autograd gives it one",
+        "reference": _reference(op),
+        "version": f"{op._number} of {len(op.history)}",
+    }
+
+
+def _of_callable(op: Any) -> dict[str, str]:
+    code = getattr(op.function, "__code__", None)
+    # The files of cells are none that the user knows.
+    is_file = code is not None and pathlib.Path(code.co_filename).is_file()
+    place = f", line {code.co_firstlineno} of {code.co_filename}" if is_file else ""
+    return {
+        "callable": _name(op.function) + place,
+        "shape": _name(op._fake) if op._fake is not None else "none: register_fake gives it a shape function",
+        "gradient": "registered" if op._backward is not None else "none: register_autograd gives it one",
+        "reference": _reference(op),
+    }
+
+
+def _of_host_function(op: Any) -> dict[str, str]:
+    recorded = "recorded: that of its operations on tensors" if op._has_gradient else "none: register_autograd gives it one"
+    return {
+        "function": op._origin[1] if op._origin is not None else f"registered by its text, for {', '.join(op.keys) or 'no device'}",
+        "shape": _name(op._fake) if op._fake is not None else "derived, by a run on tensors that hold nothing",
+        "gradient": "registered" if op._backward is not None else recorded,
+        "reference": _reference(op),
+    }
+
+
+def kernel_of(op: Any) -> str:
+    """The kernel or the template that an operator runs: the one that `wb.op` was told, the one with the operator's name, or the only one.
+
+    >>> import workbench as wb
+    >>> text = "__global__ void other(float* z) { *z = 1; } __global__ void one(float* x) { *x = 1; }"
+    >>> kernel_of(wb.op("doc::one(Tensor(a!) x) -> ()", text))
+    'one'
+    """
+    if op.kernel is not None:
+        return str(op.kernel)
+    # The rule is the native half's, `pick` in `ops/registry.rs`.
+    kernels, templates = op.module.kernels, op.module.templates
+    short = op.name.split("::")[1].partition(".")[0]
+    found: str = short if short in kernels or short in templates else [*kernels, *templates][0]
+    return found
+
+
+def block_of(op: Any) -> Any:
+    """The block of an operator's launches: the one it was given, or the one that the native half chooses.
+
+    >>> import workbench as wb
+    >>> text = "__global__ void k(const float* x, float* y, int m, int n) { }"
+    >>> block_of(wb.op("doc::block(Tensor x) -> Tensor", text, shape="x[m, n] -> y[m, n]", threads="n, m"))
+    (16, 16)
+    """
+    parts = op._parts
+    if parts["block"] is not None:
+        return parts["block"]
+    extents = parts["threads"] if parts["threads"] is not None else parts["grid"]
+    if len(split_list(extents) if isinstance(extents, str) else extents if isinstance(extents, (tuple, list)) else [extents]) > 1:
+        return 16, 16
+    # Of a template the first instance decides, which the binding names.
+    bound = _BOUND.match(op.binding)
+    name = kernel_of(op)
+    is_template = name in op.module.templates and name not in op.module.kernels
+    return usual_block(op.module[bound[1] if is_template and bound else name])
+
+
+def usual_block(kernel: Any) -> int:
+    """The threads of a block where nothing says how many: 256, or as many as `__launch_bounds__` allows.
+
+    >>> import workbench as wb
+    >>> usual_block(wb.compile("__global__ void __launch_bounds__(64) k(int* x) { }").k)
+    64
+    """
+    found = _BOUNDS.search(kernel.ir()) if hasattr(kernel, "ir") else None
+    return min(int(found[1]), 256) if found else 256
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a list with commas, which count outside of brackets only.
+
+    >>> split_list("max(m, n), 2")
+    ['max(m, n)', '2']
+    """
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts]
+
+
 def _kernel(op: Any) -> str:
-    name = op.kernel or next(iter([*op.module.kernels, *op.module.templates]), None)
-    if name is None:
-        return "none"
+    name = kernel_of(op)
     return getattr(op.module[name], "signature", None) or f"{name}, a template: each call gets the instance of its arrays' element types"
 
 
-def _launch(parts: dict[str, Any]) -> str:
-    grid, threads, block, shared = parts["grid"], parts["threads"], parts["block"], parts["shared_mem"]
-    count = f"a grid of {_extents(grid)}" if grid is not None else f"{_extents(threads)} threads" if threads is not None else "one thread per element of the first output"
-    # Without a block the launch has 256 threads or 16 x 16, or fewer where `__launch_bounds__` says so.
-    text = f"{count}, in blocks of {'up to 256 threads' if block is None else _extents(block)}"
+def _launch(op: Any) -> str:
+    grid, threads, shared = op._parts["grid"], op._parts["threads"], op._parts["shared_mem"]
+    each = "the first output" if None in op._results else f"`{op._writes[0]}`, which it writes"
+    given = f"a grid of {_extents(grid)}" if grid is not None else f"{_extents(threads)} threads"
+    count = given if grid is not None or threads is not None else f"one thread per element of {each}"
+    text = f"{count}, in blocks of {_extents(block_of(op))}"
     return text if shared is None else f"{text}, with {shared} bytes of dynamic shared memory"
 
 
@@ -59,14 +167,26 @@ def _extents(value: Any) -> str:
     return " x ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
 
+def _reference(op: Any) -> str:
+    return _name(op.reference) if op.reference is not None else "none: op.check needs one"
+
+
 def _name(value: Any) -> str:
     return value if isinstance(value, str) else getattr(value, "__qualname__", None) or repr(value)
 
 
-def _text(text: str) -> list[str]:
+def _source(function: Any) -> str:
+    """The text of a function; empty where there is none, as of one in C."""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return ""
+
+
+def _text(text: str, where: str) -> list[str]:
     lines = text.strip("\n").splitlines()
     rest = len(lines) - _LINES
-    return lines if rest <= 0 else [*lines[:_LINES], f"... and {rest} lines more: op.module.text has them"]
+    return lines if rest <= 0 else [*lines[:_LINES], f"... and {rest} more {'line' if rest == 1 else 'lines'}{where}"]
 
 
 class Documentation:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Callable, Mapping, Sequence
+import sys
+import warnings
+from typing import Any, Callable, Iterable, Mapping, Sequence, cast
 
 import numpy as np
 
 from . import _workbench, torch_side
-from ._workbench import CheckReport, GradReport, Kernel, NativeLibraryOp
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, RecordedPullback, needs_grad
+from .benchmark import bench_callable
+from .description import Documentation, describe
 from .errors import make_argument_error
 from .outside import DTYPES, Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 
-__all__ = ["Differentiable", "LibraryOp"]
+__all__ = ["Differentiable", "LibraryOp", "distinct", "warn_of_old"]
 
 #: The numbers of registrations by `register_kernel`.
 _NUMBERS = itertools.count(1)
@@ -23,10 +27,27 @@ _FORWARDED = (
 )
 
 
+def warn_of_old(why: str, place: str | None = None) -> None:
+    """Warns that a version before the last edit is used, at the user's line or at a place that is given; each time, also for the same text."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("workbench", "IPython"):
+        frame = frame.f_back
+    warnings.warn_explicit(why, UserWarning, place or frame.f_code.co_filename, frame.f_lineno if place is None else 1)
+
+
+def distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:
+    """The contestants beside one of a name; ArgumentError if one of them has the same."""
+    if others is not None and name in others:
+        raise make_argument_error(f"two contestants are called `{name}`; give the other one another name")
+    return dict(others or {})
+
+
 class Differentiable:
     """An operator that may have a gradient."""
 
     name: str
+    __name__: str
+    reference: Callable[..., Any] | None
     params: tuple[str, ...]
     _positional: int
     _writes: list[str]
@@ -45,6 +66,16 @@ class Differentiable:
     _vmap_rule: Callable[..., Any] | None = None
     #: The additions of `register_kernel`, by numbers: a larger number is later, and the last one counts.
     _others: Mapping[int, Outside | Kernel] = {}
+    #: The reason why it is not what the last edit says, if it is not.
+    _why_stale: str | None = None
+
+    def _warn_stale(self) -> None:
+        if self._why_stale is not None:
+            warn_of_old(self._why_stale)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # An operator alone is described; one in a list or a dict has a line.
+        printer.text(describe(self) if len(printer.stack) <= 1 else repr(self))
 
     @property
     def _backward(self) -> Callable[..., Any] | None:
@@ -195,7 +226,7 @@ class Differentiable:
         """Makes handles of another class that had the name run this operator."""
         self._before = [old, *old._before]
         for one in self._before:
-            one._successor = self
+            one._successor, one._why_stale = self, None
             one._ask_outside(True)
             for name in _FORWARDED:
                 if hasattr(type(self), name):
@@ -372,6 +403,25 @@ class Differentiable:
         fresh = [value for value, source in zip(every, self._results) if source is None]
         fresh += [inputs[self.params.index(name)] for name in self._writes]
         return fresh[0] if len(fresh) == 1 else tuple(fresh)
+
+    def _by_position(self) -> Callable[..., Any]:
+        """The operator as a callable with all arguments by position, as references have them, keyword-only ones too."""
+        count = self._positional
+        if count == len(self.params):
+            return self  # type: ignore[return-value]
+        names = self.params[count:]
+        return lambda *args: self(*args[:count], **dict(zip(names, args[count:])))  # type: ignore[operator]
+
+    def _timed(
+        self, args: tuple[Any, ...], sizes: Any, make_args: Any, others: Mapping[str, Callable[..., Any]] | None, options: dict[str, Any]
+    ) -> BenchReport:
+        """Times beside others, or beside the reference where there are none."""
+        name = self.__name__
+        others = distinct(others, name) if others else None
+        reference = None if name == "reference" else self.reference
+        if reference is None and self.reference is not None and not others:
+            others = {"its reference": self.reference}
+        return bench_callable(name, self._by_position(), args, reference, sizes=sizes, make_args=make_args, others=others, **options)
 
     def _check_by_calls(
         self,
@@ -619,7 +669,18 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         torch_side.note_change(self.name)
         return fake
 
+    #: True if the next call warns that it is not what the last edit says.
+    _warns_at_call = False
+
+    def _mark_stale(self, why: str) -> None:
+        self._why_stale, self._warns_at_call = why, True
+        self._ask_outside(True)
+
     def _elsewhere(self, *args: Any, **kwargs: Any) -> Any:
+        if self._warns_at_call:
+            self._warns_at_call = False
+            self._ask_outside(bool(self._outside) or self._successor is not None)
+            self._warn_stale()
         if self._successor is None and len(self.overloads()) > 1:
             # The overload without a name is the one that callables serve.
             try:
@@ -690,7 +751,32 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         wanted = reference or self.reference
         if wanted is None:
             raise make_argument_error(f"`{self.name}` has no reference; give one, as in op.check(..., reference=f)")
+        if not self._warns_at_call:
+            self._warn_stale()
         return self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
+
+    def bench(
+        self,
+        *args: Any,
+        sizes: Iterable[int] | None = None,
+        make_args: Callable[[int], Any] | None = None,
+        others: Mapping[str, Callable[..., Any]] | None = None,
+        **options: Any,
+    ) -> BenchReport:
+        """Times the operator against its reference or `others`: on these arguments, or over `sizes`, for which `make_args` makes them.
+
+        All arguments go by position, as to a reference, keyword-only ones too; see `wb.bench` for the rest. Raises ArgumentError for sizes
+        without `make_args`: a host function or a callable does not say what its arrays are.
+
+        >>> import numpy as np, workbench as wb
+        >>> doubled = wb.op("doc::doubled_bench(Tensor x) -> Tensor", lambda x: 2 * x, reference=lambda x: x + x)
+        >>> report = doubled.bench(sizes=[64], make_args=lambda n: np.ones(n), seconds_per_size=0.01)
+        >>> [row["name"] for row in report.rows]
+        ['doubled_bench', 'reference']
+        """
+        if sizes is not None and make_args is None:
+            raise make_argument_error(f"`{self.name}` does not say what its arrays are; give make_args=, a callable that makes the arguments for a size")
+        return self._timed(args, sizes, make_args, others, options)
 
     def gradcheck(
         self,
@@ -772,6 +858,10 @@ class PythonOp(LibraryOp):
 
     def _hold(self) -> None:
         """Does nothing: a callable's results are compared with its fake when it returns."""
+
+
+for _described in (LibraryOp, PythonOp):
+    _described.__doc__ = Documentation(cast(str, _described.__doc__))  # type: ignore[assignment]
 
 
 def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, extras: dict[str, Any]) -> Any:

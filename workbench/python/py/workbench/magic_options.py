@@ -1,37 +1,127 @@
-"""Options of the magics: their parsers, sizes and lists. A mistake in a line is one line of error."""
+"""Options of the magics: their parsers, sizes and lists. A mistake in a line is one line of error.
+
+A word of a line is either Python's (an expression: OP, ARG, EXPR) or text. In text `{...}` and `$name` are filled in with values of the
+notebook, as in IPython's own magics; in expressions they are not, because braces are Python's own there.
+"""
 
 from __future__ import annotations
 
 import argparse
 import functools
+import keyword
 import re
-import shlex
-from typing import Any, Callable, NoReturn, TypeVar, cast
+from typing import Any, Callable, NoReturn, Sequence, TypeVar, cast
 
 from IPython.core.error import UsageError
 
+from .description import split_list
 from .errors import ArgumentError
 
-__all__ = ["Parser", "extents", "kernel_parser", "listing_parser", "macro_of", "parse_sizes", "split_line", "split_list", "usage"]
+__all__ = [
+    "Parser", "extents", "kernel_parser", "listing_parser", "macro_of", "op_name", "options_before", "parse_sizes",
+    "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
+]
 
 _SIZE = re.compile(r"(\d+)([kKmMgG]?)")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
+#: The text of a word with the notebook's values filled in.
+Fill = Callable[[str], str]
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-
-
+#: The beginning of a word up to a value in quotes: `NAME=`, `--option=`, `-D`, `--option=-DN=`.
+_BEFORE_QUOTES = r"(?:-[DI])?(?:-{0,2}[A-Za-z_][\w-]*=)*"
+_IN_DOUBLE = re.compile(rf'({_BEFORE_QUOTES})"((?:[^"\\]|\\.)*)"')
+_IN_SINGLE = re.compile(rf"({_BEFORE_QUOTES})'((?:[^'\\]|\\.)*)'")
+_IS_OPTION = re.compile(r"--?[A-Za-z]")
+#: Options of `%%kernel` that say something about the operator of `--op`.
+_OF_OPERATORS = ("shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "check", "bench", "args", "sizes", "make", "rtol", "atol")
+#: An option at the start of the line of `%timekernel`; the minus of a number or a name is the statement's.
+_TIME_OPTION = re.compile(r"(--[a-z][\w-]*(?:=\S*)?|-o|-h|--)(?:\s+|$)")
+_RULE = "{...} and $name are filled in with values of the notebook"
 
 
 class _HelpShown(Exception):
     """The help asked for has been printed: nothing is left to do."""
 
 
-class Parser(argparse.ArgumentParser):
-    """Options of a magic: a mistake is a usage error of the cell, never an exit; `--help` prints the help."""
+class _Once(argparse.Action):
+    """A value that is given once: a second one would hide the first."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog=prog, allow_abbrev=False)
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        given = vars(namespace).setdefault("_given", set())
+        if option_string is not None and self.dest in given:
+            parser.error(f"{option_string} is there twice; give it once")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """Options of a magic: a mistake is a usage error of the cell, never an exit; `--help` prints the help.
+
+    `python` names the words that are Python's, for the help; `fill` gives text its values of the notebook.
+    """
+
+    def __init__(self, prog: str, does: str, python: str, fill: Fill | None = None, usage: str | None = None) -> None:
+        rule = f"{_RULE}, except in Python: {python}." if python else f"{_RULE}."
+        rest = "" if python == "STATEMENT" else " A word with spaces stands in quotes."
+        super().__init__(prog=prog, allow_abbrev=False, description=does, epilog=rule + rest, usage=usage)
+        self.register("action", None, _Once)
+        self._fill = fill
+
+    def text(self, word: str) -> str:
+        """A word of text: not empty, with the notebook's values filled in."""
+        if not word.strip():
+            raise argparse.ArgumentTypeError("its value is empty; leave it out, or give it one")
+        try:
+            return word if self._fill is None else self._fill(word)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise argparse.ArgumentTypeError(f"{word}: {why}; braces and $ that ask for no value are doubled: {{{{, }}}}, $$") from None
+
+    def number(self, word: str) -> float:
+        """A number, with the notebook's values filled in."""
+        try:
+            return float(self.text(word))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"a number is wanted, got {word}") from None
+
+    def expression(self, word: str) -> str:
+        """A Python expression, as it is."""
+        if not word.strip():
+            raise argparse.ArgumentTypeError("an expression is wanted, and it is empty")
+        return word
+
+    def extents(self, option: str) -> Callable[[str], Any]:
+        """The reader of an option's extents."""
+        return lambda word: extents(self.text(word), option)
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """The options in words, before and after the other words; UsageError for a word that belongs to none."""
+        if {"-h", "--help"} & set(words):
+            # argparse keeps the usage as a format while it looks for options among other words, and the magics' names have a `%`.
+            self.print_help()
+            self.exit()
+        given, rest = self.parse_known_intermixed_args(words)
+        if rest and not _IS_OPTION.match(rest[0]):
+            self._refuse(list(words), rest[0])
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return given
+
+    def _refuse(self, words: list[str], stray: str) -> NoReturn:
+        """Says what to write instead of a word that no option has: mostly an expression without quotes."""
+        at = words.index(stray)
+        options = [i for i in range(at) if _IS_OPTION.match(words[i])]
+        if not options:
+            self.error(f"`{stray}` is no option; {self.prog} --help lists them")
+        end = next((i for i in range(at, len(words)) if _IS_OPTION.match(words[i])), len(words))
+        value = " ".join(words[options[-1] + 1 : end])
+        quote = "'" if '"' in value else '"'
+        self.error(f"`{stray}` belongs to no option; put an expression with spaces in quotes: {words[options[-1]]} {quote}{value}{quote}")
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("expected one argument"):
+            option = message.removeprefix("argument ").partition(":")[0].partition("/")[0]
+            message += f"; a value that begins with - is written with =, as in {option}=-x"
         raise UsageError(f"{self.prog}: {message}")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
@@ -39,7 +129,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def usage(magic: str) -> Callable[[_Method], _Method]:
-    """A mistake in a magic's line is one line of error, not a traceback of ours."""
+    """A mistake in a magic's line is one line of error that begins with the magic's name, not a traceback of ours."""
 
     def wrap(method: _Method) -> _Method:
         @functools.wraps(method)
@@ -50,51 +140,69 @@ def usage(magic: str) -> Callable[[_Method], _Method]:
                 return None
             except ArgumentError as error:
                 raise UsageError(f"{magic}: {error}") from None
+            except UsageError as error:
+                if str(error).startswith(f"{magic}:"):
+                    raise
+                raise UsageError(f"{magic}: {error}") from error.__cause__
 
         return cast(_Method, run)
 
     return wrap
 
 
-def kernel_parser() -> Parser:
+def kernel_parser(fill: Fill | None = None) -> Parser:
     """The options of `%%kernel`."""
-    parser = Parser("%%kernel")
-    parser.add_argument("--op", metavar="SCHEMA", help="register an operator: torch's schema grammar")
-    parser.add_argument("--shape", help='the shape signature, such as "x[*] -> out[*]"')
-    parser.add_argument("--threads", metavar="E", help='threads of a launch, expressions over dims: "n", "cols, rows"')
-    parser.add_argument("--grid", metavar="E", help="blocks of a launch, instead of --threads")
-    parser.add_argument("--block", metavar="B", help="threads of a block: 256, or 16,16")
-    parser.add_argument("--shared-mem", metavar="E", help="bytes of dynamic shared memory of a block, an expression over dims")
-    parser.add_argument("--kernel", metavar="K", help="which kernel or host function the operator runs")
-    parser.add_argument("--reference", metavar="EXPR", help="what the operator is checked against")
-    parser.add_argument("--check", nargs="?", const="", metavar="EXPR", help="check it in this cell, against EXPR or its reference")
-    parser.add_argument("--bench", nargs="*", metavar="NAME=EXPR", help="time it in this cell, if its check passed, beside others or its reference")
-    parser.add_argument("--args", metavar="EXPRS", help='arguments of --check and --bench: "x, 2.0"; without them random arrays of one dimension')
-    parser.add_argument("--sizes", metavar="S", help="sizes of --bench: 1k:1M")
-    parser.add_argument("--make", metavar="EXPR", help="a callable that makes the arguments of --bench for a size")
-    parser.add_argument("--rtol", type=float, metavar="R", help="relative tolerance of --check")
-    parser.add_argument("--atol", type=float, metavar="A", help="absolute tolerance of --check")
-    parser.add_argument("--timeout", type=float, metavar="S", help="seconds after which a launch is stopped")
-    parser.add_argument("--name", metavar="M", help="land one module of this name instead of every kernel")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("-D", dest="defines", action="append", default=[], metavar="N=V", help="define a macro")
-    parser.add_argument("-I", dest="folders", action="append", default=[], metavar="DIR", help="search headers in a folder")
-    parser.add_argument("--option", dest="options", action="append", default=[], metavar="O", help="an option of the compiler: --option=--fmad=false")
-    parser.add_argument("--arch", metavar="A", help="the GPU's architecture: sm_90")
+    does = "Compiles the cell as CUDA C++ and lands its kernels in the notebook's namespace; with --op it makes an operator, checks and times it."
+    parser = Parser("%%kernel", does, "EXPR", fill)
+    text, number, python = parser.text, parser.number, parser.expression
+    parser.add_argument("--op", type=text, metavar="SCHEMA", help="register an operator: torch's schema grammar")
+    parser.add_argument("--shape", type=text, metavar="S", help='the shape signature, such as "x[*] -> out[*]"')
+    parser.add_argument("--threads", type=parser.extents("--threads"), metavar="E", help='threads of a launch, expressions over dims: "n", "cols, rows"')
+    parser.add_argument("--grid", type=parser.extents("--grid"), metavar="E", help="blocks of a launch, instead of --threads")
+    parser.add_argument("--block", type=parser.extents("--block"), metavar="B", help="threads of a block: 256, or 16,16")
+    parser.add_argument("--shared-mem", type=text, metavar="E", help="bytes of dynamic shared memory of a block, an expression over dims")
+    parser.add_argument("--kernel", type=text, metavar="K", help="which kernel or host function the operator runs")
+    parser.add_argument("--reference", type=python, metavar="EXPR", help="what the operator is checked against")
+    parser.add_argument("--check", type=python, nargs="?", const=True, metavar="EXPR", help="check it in this cell, against EXPR or its reference")
+    parser.add_argument(
+        "--bench", type=python, nargs="*", metavar="NAME=EXPR", help="time it in this cell, if its check passed, beside others or what it was checked against"
+    )
+    args = (
+        "arguments of --check, and of --bench where neither --sizes nor --make is there, as in a call: "
+        '"x, c=2.0"; without them random arrays of one dimension'
+    )
+    parser.add_argument("--args", type=python, metavar="EXPR", help=args)
+    parser.add_argument("--sizes", type=lambda word: parse_sizes(text(word)), metavar="S", help="sizes of --bench: 1k:1M")
+    parser.add_argument("--make", type=python, metavar="EXPR", help="a callable that makes the arguments of --bench for a size")
+    parser.add_argument("--rtol", type=number, metavar="R", help="relative tolerance of --check; --atol belongs to it")
+    parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check; --rtol belongs to it")
+    parser.add_argument("--timeout", type=number, metavar="S", help="seconds after which a launch is stopped")
+    parser.add_argument("--name", type=text, metavar="M", help="land one module of this name instead of every kernel")
+    parser.add_argument("--device", type=text, default="cpu", choices=["cpu", "cuda"], help="the device that it is compiled for: cpu, or cuda")
+    parser.add_argument("-D", type=text, dest="defines", action="append", default=[], metavar="N=V", help="define a macro")
+    parser.add_argument("-I", type=text, dest="folders", action="append", default=[], metavar="DIR", help="search headers in a folder")
+    parser.add_argument(
+        "--option", type=text, dest="options", action="append", default=[], metavar="O", help="an option of the compiler: --option=--fmad=false"
+    )
+    parser.add_argument("--arch", type=text, metavar="A", help="the GPU's architecture, with --device cuda: sm_90")
     parser.add_argument("--strict-device", action="store_true", help="host functions see host arrays on the CPU")
     parser.add_argument("--unified-memory", action="store_true", help="kernels may touch the host's memory")
     return parser
 
 
-def listing_parser() -> Parser:
+def listing_parser(fill: Fill | None = None) -> Parser:
     """The options of `%kernel_ir`."""
-    parser = Parser("%kernel_ir")
-    parser.add_argument("name", help="a kernel, an operator or a module: a name, or an expression")
+    parser = Parser("%kernel_ir", "Shows the IR of a kernel, of an operator's kernel or of a module, or the code that it becomes.", "NAME", fill)
+    parser.add_argument("name", type=parser.expression, metavar="NAME", help="a kernel, an operator or a module: a name, or an expression")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--asm", action="store_true", help="machine code of this CPU, for one thread")
     what.add_argument("--c", action="store_true", help="the C that the wide tier compiles for blocks of a shape")
     what.add_argument("--tiers", action="store_true", help="the code of each tier for blocks of a shape, and what keeps it from the next")
-    parser.add_argument("--block", metavar="B", help="threads of a block for --c and --tiers: 256, or 16,16; an operator has its own")
+    block = (
+        "threads of a block for --c and --tiers: 256, or 16,16; "
+        "without it those of the operator's launches, and of a kernel 256 or what __launch_bounds__ allows"
+    )
+    parser.add_argument("--block", type=parser.extents("--block"), metavar="B", help=block)
     return parser
 
 
@@ -108,17 +216,22 @@ def parse_sizes(text: str) -> list[int]:
     def number(word: str) -> int:
         match = _SIZE.fullmatch(word.strip())
         if match is None:
-            raise UsageError(f"`{word}` is no size; write one such as 4096, 64k or 1M")
+            what = f"`{word.strip()}` is no size" if word.strip() else "a size is missing"
+            raise UsageError(f"--sizes {text}: {what}; write sizes such as 4096, 64k or 1M")
         return int(match[1]) * _UNITS[match[2].lower()]
 
     if ":" not in text:
-        return [number(word) for word in text.split(",")]
+        sizes = [number(word) for word in text.split(",")]
+        twice = next((size for at, size in enumerate(sizes) if size in sizes[:at]), None)
+        if twice is not None:
+            raise UsageError(f"--sizes {text}: {twice} is there twice; give each size once")
+        return sizes
     parts = text.split(":")
     if len(parts) > 3:
-        raise UsageError(f"`{text}` is no range of sizes; write first:last or first:last:factor")
+        raise UsageError(f"--sizes {text}: no range of sizes; write first:last or first:last:factor")
     first, last, factor = number(parts[0]), number(parts[1]), number(parts[2]) if len(parts) == 3 else 2
     if first < 1 or last < first or factor < 2:
-        raise UsageError(f"`{text}` is an empty range of sizes")
+        raise UsageError(f"--sizes {text}: an empty range of sizes; write first:last, the smaller size first")
     sizes = [first]
     while sizes[-1] * factor <= last:
         sizes.append(sizes[-1] * factor)
@@ -126,42 +239,130 @@ def parse_sizes(text: str) -> list[int]:
 
 
 def split_line(line: str, magic: str) -> list[str]:
-    """The words of a magic's line, as a shell splits them."""
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"{magic}: {error} in `{line.strip()}`") from None
+    """The words of a magic's line. Quotes around a whole word or a whole value are taken off, as by a shell; quotes inside a word are Python's.
+
+    >>> split_line("relu d['a'] --reference 'lambda x: x' -D N=\\"a b\\"", "%kernel_check")
+    ['relu', "d['a']", '--reference', 'lambda x: x', '-D', 'N=a b']
+    """
+    words, word, quote = [], "", ""
+    chars = iter(line.strip())
+    for char in chars:
+        if char == "\\":
+            after = next(chars, "")
+            if not after:
+                raise UsageError(f"{magic}: its line ends with a backslash, and does not go on in the next one; write all of it in one line")
+            if not quote and (after.isspace() or after in "'\""):
+                what = "a space" if after.isspace() else "a quotation mark"
+                raise UsageError(f"{magic}: a backslash before {what} in `{line.strip()}`; put the whole word in quotes instead, '...' or \"...\"")
+            word += char + after
+        elif char.isspace() and not quote:
+            words += [word] if word else []
+            word = ""
+        else:
+            quote = "" if char == quote else char if not quote and char in "'\"" else quote
+            word += char
+    if quote:
+        raise UsageError(f"{magic}: no closing quotation mark ({quote}) in `{line.strip()}`")
+    return [_bare(word) for word in [*words, *([word] if word else [])]]
+
+
+def _bare(word: str) -> str:
+    """A word without the quotes around all of it, or around the value after `NAME=`."""
+    if match := _IN_DOUBLE.fullmatch(word):
+        return match[1] + re.sub(r'\\(["\\])', r"\1", match[2])
+    if match := _IN_SINGLE.fullmatch(word):
+        return match[1] + match[2].replace("\\'", "'")
+    return word
 
 
 def macro_of(text: str) -> tuple[str, str]:
     """The name and the replacement of `-D`, "1" where there is none."""
     name, equals, value = text.partition("=")
+    if not name.strip():
+        raise UsageError(f"-D {text}: the macro has no name; write -D NAME or -D NAME=VALUE")
     return name, value if equals else "1"
 
 
-def split_list(text: str) -> list[str]:
-    """The parts of a list with commas, which count outside of brackets only.
+def extents(text: str, option: str) -> Any:
+    """Extents of a launch as `wb.op` takes them: a number, an expression, or a tuple of them.
 
-    >>> split_list("max(m, n), 2")
-    ['max(m, n)', '2']
+    >>> extents("16,16", "--block")
+    (16, 16)
     """
-    parts, depth = [""], 0
-    for char in text:
-        depth += (char in "([{") - (char in ")]}")
-        if char == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts]
-
-
-def extents(text: str | None, option: str) -> Any:
-    """Extents of a launch as `wb.op` takes them: a number, an expression, or a tuple of them. None stays None."""
-    if text is None:
-        return None
     parts = [int(part) if part.isdecimal() else part for part in split_list(text)]
     if "" in parts or len(parts) > 3:
         raise UsageError(f"{option} {text}: one to three extents are wanted, with commas between them")
-    if option == "--block" and not all(isinstance(part, int) for part in parts):
-        raise UsageError(f"{option} {text}: a block has numbers of threads: 256, or 16,16")
+    if 0 in parts:
+        raise UsageError(f"{option} {text}: an extent is 1 or more")
+    if option == "--block":
+        numbers = [part for part in parts if isinstance(part, int)]
+        if len(numbers) < len(parts):
+            raise UsageError(f"{option} {text}: a block has numbers of threads: 256, or 16,16")
+        count = functools.reduce(lambda a, b: a * b, numbers)
+        if count > 1024:
+            raise UsageError(f"{option} {text}: a block has at most 1024 threads, and this one has {count}")
+        if len(numbers) == 3 and numbers[2] > 64:
+            raise UsageError(f"{option} {text}: a block has at most 64 threads in its third extent")
     return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def op_name(args: argparse.Namespace) -> str | None:
+    """The name that an operator lands under: `relu_out` for the overload `lab::relu.out`."""
+    return args.op.split("(")[0].split("::")[-1].strip().replace(".", "_") if args.op is not None else None
+
+
+def tolerances(given: argparse.Namespace) -> dict[str, Any]:
+    """The tolerances that are given, by their names."""
+    return {name: getattr(given, name) for name in ("rtol", "atol") if getattr(given, name) is not None}
+
+
+def refuse_one(given: argparse.Namespace, magic: str) -> None:
+    """Raises UsageError for one tolerance without the other."""
+    known = list(tolerances(given))
+    if len(known) == 1:
+        other = "atol" if known == ["rtol"] else "rtol"
+        raise UsageError(f"{magic}: --{known[0]} comes with --{other}; give both, or neither for torch's tolerances")
+
+
+def refuse_idle(args: argparse.Namespace) -> None:
+    """Raises UsageError for options that would do nothing: of an operator, a check, a benchmark or a GPU that is not asked for."""
+    alone = [option for option in _OF_OPERATORS if getattr(args, option) is not None]
+    if args.op is None and alone:
+        raise UsageError(f"%%kernel: --{alone[0].replace('_', '-')} is about the operator that --op makes, and there is no --op")
+    has_sizes = args.sizes is not None or args.make is not None
+    wants = {"args": args.check is not None or args.bench is not None and not has_sizes, "sizes": args.bench is not None, "make": args.bench is not None}
+    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None)
+    wants |= {"arch": args.device == "cuda"}
+    for option, is_used in wants.items():
+        if getattr(args, option) is not None and not is_used:
+            asked = {"rtol": "--check", "atol": "--check", "arch": "--device cuda", "args": "--check, and --bench without --sizes and --make"}
+            raise UsageError(f"%%kernel: --{option} is about {asked.get(option, '--bench')}, which is not there")
+    refuse_one(args, "%%kernel")
+
+
+def refuse_names(args: argparse.Namespace) -> None:
+    """Raises UsageError for a module or an operator whose name cannot be one of Python's variables."""
+    if args.name is not None and (not args.name.isidentifier() or keyword.iskeyword(args.name)):
+        what = "a word of Python's, which cannot be a name there" if args.name.isidentifier() else "no name of Python's"
+        raise UsageError(f"%%kernel: --name {args.name} is {what}; write another one, such as --name m")
+    name = op_name(args)
+    if name is not None and name == args.name:
+        raise UsageError(f"%%kernel: --name {args.name}: the operator of --op is called `{name}`, too, and would hide the module; write another name")
+    if name is not None and keyword.iskeyword(name):
+        raise UsageError(f"%%kernel: --op {args.op}: `{name}` is a word of Python's, which cannot be a name there; call the operator `{name}_`")
+
+
+def options_before(line: str) -> tuple[list[str], str]:
+    """The options at the start of a line, and the statement after them, which is Python's and is not split into words."""
+    words: list[str] = []
+    rest = line.strip()
+    while found := _TIME_OPTION.match(rest):
+        rest = rest[found.end() :]
+        if found[1] == "--":
+            break
+        words.append(found[1])
+        if found[1] == "--seconds":
+            value, _, rest = rest.partition(" ")
+            words += [value] if value else []
+            rest = rest.strip()
+    return words, rest

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import ast
-import builtins
+import keyword
 import linecache
 import re
-import time
-from dataclasses import dataclass
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from IPython.display import display
 
 from . import notebook_editor, tracebacks
@@ -20,28 +18,22 @@ from ._compile import compile as compile_source
 from ._compile import find_nvidia, rebuild
 from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
 from .benchmark import bench
-from .errors import ArgumentError, CompileError
-from .magic_options import Parser, extents, kernel_parser, listing_parser, macro_of, parse_sizes, split_line, usage
+from .description import block_of, kernel_of, usual_block
+from .differentiable import Differentiable
+from .errors import ArgumentError, CompileError, DeviceUnavailable
+from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
+from .magic_options import Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
+from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
+from .magic_session import session_of
 from .operators import Op
 from .operators import op as make_op
 
 __all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
 
-#: Elements of a random argument of a check: odd, and more than one block of any size.
-_RANDOM_SIZE = 4099
-#: Options of `%%kernel` that say something about the operator of `--op`.
-_OF_OPERATORS = ("shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "check", "bench", "args", "sizes", "make", "rtol", "atol")
+_SIZES = parse_sizes("1k:1M")
 #: What tracebacks call the statement of `%timekernel`.
 _TIMED = "<timekernel>"
 _DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(")
-
-
-@dataclass
-class _Version:
-    """One text a name stood for."""
-
-    when: float
-    text: str
 
 
 @magics_class
@@ -52,31 +44,32 @@ class WorkbenchMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        self._made: dict[str, Any] = {}
-        self._history: dict[str, list[_Version]] = {}
+        self._session = session_of(shell)
         self._stored = True
 
     @cell_magic
+    @no_var_expand
     @usage("%%kernel")
     def kernel(self, line: str, cell: str) -> None:
         """Compiles the cell as CUDA C++ and lands its kernels in the namespace.
 
         %%kernel [--op SCHEMA] [--shape S] [--threads E | --grid E] [--block B] [--shared-mem E] [--kernel K] [--reference EXPR]
-                 [--check [EXPR]] [--bench [NAME=EXPR ...]] [--args EXPRS] [--sizes 1k:1M] [--make EXPR] [--rtol R] [--atol A]
+                 [--check [EXPR]] [--bench [NAME=EXPR ...]] [--args EXPR] [--sizes 1k:1M] [--make EXPR] [--rtol R --atol A]
                  [--timeout SECONDS] [--name M] [-D N=V] [-I DIR] [--option O] [--device cuda] [--arch A] ...
 
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
         is called like a function. With `--check` and `--bench` it is checked and timed in the same cell. A cell that does not compile
-        leaves the names of the last one.
+        leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook (`-D N={n}`), except in EXPR, which
+        is Python; a word with spaces stands in quotes.
         """
-        args = kernel_parser().parse_args(split_line(line, "%%kernel"))
-        alone = [option for option in _OF_OPERATORS if getattr(args, option) is not None]
-        if args.op is None and alone:
-            raise UsageError(f"%%kernel: --{alone[0].replace('_', '-')} is about the operator that --op makes, and there is no --op")
-        _refuse_idle(args)
+        words = Expressions(self.shell, "%%kernel")
+        args = kernel_parser(words.fill).parse(split_line(line, "%%kernel"))
+        refuse_idle(args)
+        refuse_names(args)
         defines = dict(macro_of(text) for text in args.defines)
         # The magic's own line is line 1 of the cell that the user sees.
         text = "\n" + cell
+        space = self.shell.user_ns
         try:
             module = compile_source(
                 text,
@@ -92,7 +85,7 @@ class WorkbenchMagics(Magics):
                 module = module.with_timeout(args.timeout)
             landed = self._contents(module, args)
         except CompileError:
-            self._leave_old({*_DECLARED.findall(cell), args.name, _op_name(args)}, "did not compile")
+            self._session.leave_old({*_DECLARED.findall(cell), args.name, op_name(args)}, "did not compile", space)
             raise
         for warning in module.warnings:
             print(warning)
@@ -100,68 +93,77 @@ class WorkbenchMagics(Magics):
         mistake = None
         if args.op is not None:
             try:
-                operator, mistake = self._operator_of(module, args)
-                landed[operator.name.split("::")[-1]] = operator
+                operator, mistake = self._operator_of(module, args, words)
+                landed[str(op_name(args))] = operator
             except (CompileError, ArgumentError) as error:
-                self._leave_old({_op_name(args)}, "made no operator")
+                self._session.leave_old({op_name(args)}, "made no operator", space)
                 mistake = error
-        self._land(landed, cell)
+        hidden = self._session.land(landed, cell, space)
+        if hidden:
+            print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
         if mistake is not None:
             raise mistake
         if args.op is not None:
-            self._prove(operator, args)
+            self._prove(operator, args, words)
 
-    def _prove(self, operator: Any, args: argparse.Namespace) -> None:
-        """Checks and times the operator of a cell, as its line asks; times of wrong results are no times."""
-        values = None if args.args is None else self._eval(f"({args.args},)", "--args")
+    def _prove(self, operator: Any, args: argparse.Namespace, words: Expressions) -> None:
+        """Checks and times the operator of a cell, as its line asks; times of wrong results are no times. Mistakes in the line come before both."""
+        given = None if args.args is None else words.arguments(args.args, f"--args {args.args}")
+        has_own = isinstance(args.check, str)
+        reference = words.function(args.check, f"--check {args.check}", "reference") if has_own else operator.reference
+        if args.check is not None and reference is None:
+            raise UsageError(f"%%kernel: `{operator.name}` has no reference; write --check f or --reference f")
+        others = words.contestants(args.bench or [], "--bench ")
+        if has_own and not others:
+            # The times are beside what was checked against.
+            others = {"reference" if operator.__name__ != "reference" else "its reference": reference}
+        make = None if args.make is None else words.function(args.make, f"--make {args.make}", "maker of arguments")
+        if args.bench is not None and given is None and make is None:
+            random_ones(operator, "%%kernel", "write --args or --make")
         if args.check is not None:
-            reference = {"reference": self._eval(args.check, "--check")} if args.check else {}
-            report = self._check(operator, values, {**reference, **_tolerances(args)})
+            report = self._check(operator, given, {"reference": reference, **tolerances(args)}, "%%kernel", "--args gives others")
             display(report)
             if not report and args.bench is not None:
                 print("%%kernel: not timed, because it does not agree with its reference")
                 return
         if args.bench is not None:
-            display(self._bench(operator, args.bench, values, args.sizes, args.make, "%%kernel"))
+            display(self._bench(operator, others, given, args.sizes, make, "%%kernel", "--make makes others, and --args gives some"))
 
-    def _check(self, operator: Any, values: Any, options: dict[str, Any]) -> Any:
+    def _check(self, operator: Any, given: Arguments | None, options: dict[str, Any], magic: str, remedy: str) -> Any:
         """A check on values, or on random ones where there are none."""
-        if values is None:
-            values = _random_args(operator)
-            try:
-                operator.fake(*values)
-            except ArgumentError as error:
-                raise UsageError(f"{error} (the arguments are random arrays of one dimension, as none are given)") from None
-        return operator.check(*values, **options)
+        if given is not None:
+            return operator.check(*given.values, **given.named, **options)
+        made = random_ones(operator, magic, remedy.replace(" others", " some"))
+        with said_as_random(magic, remedy):
+            return operator.check(*made.values, **made.named, **options)
 
-    def _bench(self, operator: Any, others: list[str], values: Any, sizes: str | None, make: str | None, magic: str) -> Any:
+    def _bench(
+        self, operator: Any, others: dict[str, Any], given: Arguments | None, sizes: list[int] | None, make: Any, magic: str, remedy: str
+    ) -> Any:
         """A benchmark over sizes, or on values where there are some and no sizes."""
-        contestants = {}
-        for text in others:
-            name, equals, expression = text.partition("=")
-            if not equals:
-                raise UsageError(f"{magic}: `{text}` names no contestant; write name=expression")
-            contestants[name] = self._eval(expression, name)
-        if values is not None and sizes is None and make is None:
-            return operator.bench(*values, others=contestants)
-        options = {"make_args": self._eval(make, "--make")} if make else {}
-        return operator.bench(sizes=parse_sizes(sizes or "1k:1M"), others=contestants, **options)
+        if given is not None and sizes is None and make is None:
+            return operator.bench(*operator._arguments(given.values, given.named), others=others)
+        if make is not None:
+            return operator.bench(sizes=sizes or _SIZES, others=others, make_args=make)
+        with said_as_random(magic, remedy):
+            return operator.bench(sizes=sizes or _SIZES, others=others)
 
-    def _operator_of(self, module: Any, args: argparse.Namespace) -> tuple[Any, UsageError | None]:
+    def _operator_of(self, module: Any, args: argparse.Namespace, words: Expressions) -> tuple[Any, UsageError | None]:
         """The operator of a cell, and what is wrong with its reference, without which it is made then."""
         reference = mistake = None
         try:
-            reference = self._eval(args.reference, "--reference") if args.reference else None
+            reference = None if args.reference is None else words.function(args.reference, f"--reference {args.reference}", "reference")
         except UsageError as error:
             mistake = UsageError(f"{error}; the operator is there without a reference, so run the cell again when there is one")
+            mistake.__cause__ = error.__cause__
         made = make_op(
             args.op,
             module,
             kernel=args.kernel,
             shape=args.shape,
-            threads=extents(args.threads, "--threads"),
-            block=extents(args.block, "--block"),
-            grid=extents(args.grid, "--grid"),
+            threads=args.threads,
+            block=args.block,
+            grid=args.grid,
             shared_mem=args.shared_mem,
             reference=reference,
         )
@@ -169,42 +171,23 @@ class WorkbenchMagics(Magics):
 
     def _contents(self, module: Any, args: argparse.Namespace) -> dict[str, Any]:
         if args.name is not None:
-            if not args.name.isidentifier():
-                raise UsageError(f"%%kernel: --name {args.name} is no identifier")
             return {args.name: module}
         # Instances of templates that the text launches have names that are not valid in Python.
         kernels = [name for name in module.kernels if name.isidentifier()]
         names = [*kernels, *(name for name in module.templates if name not in kernels), *module.entry_points]
+        taken = next((name for name in names if keyword.iskeyword(name)), None)
+        if taken is not None:
+            advice = f'`--name m` lands one module `m`, and m["{taken}"] is it'
+            raise UsageError(f"%%kernel: `{taken}` is a word of Python's, which cannot be a name there; {advice}")
         return {name: module[name] for name in names}
-
-    def _land(self, landed: dict[str, Any], cell: str) -> None:
-        space = self.shell.user_ns
-        hidden = []
-        for name in landed:
-            foreign = name in space and space[name] is not self._made.get(name)
-            if foreign:
-                hidden.append(f"the variable `{name}`")
-            elif name not in self._made and hasattr(builtins, name):
-                hidden.append(f"the builtin `{name}`")
-        if hidden:
-            print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
-        for name, value in landed.items():
-            space[name] = self._made[name] = value
-            versions = self._history.setdefault(name, [])
-            if not versions or versions[-1].text != cell:
-                versions.append(_Version(time.time(), cell))
-
-    def _leave_old(self, names: set[str | None], why: str) -> None:
-        for name in names - {None}:
-            old = self._made.get(name)
-            if old is not None and self.shell.user_ns.get(name) is old and hasattr(old, "_mark_stale"):
-                old._mark_stale(f"`{name}` is the version before the last edit, which {why}")
 
     def _before_cell(self, info: Any) -> None:
         self._stored = bool(info.store_history)
 
     def _after_cell(self, result: Any) -> None:
-        """The fault of a kernel that was queued in the cell is the cell's error."""
+        """The fault of a kernel that was queued in the cell is the cell's error; what it shows may be older than the last edit."""
+        if result is not None and result.result is not None:
+            self._session.warn(result.result, self._cell_name())
         try:
             synchronize()
         except (Exception, KeyboardInterrupt) as error:
@@ -224,52 +207,64 @@ class WorkbenchMagics(Magics):
             count -= 1
         return f"In[{count}]"
 
-    def _eval(self, expression: str, what: str) -> Any:
-        try:
-            return eval(expression, self.shell.user_global_ns, self.shell.user_ns)
-        except Exception as error:
-            raise UsageError(f"{what} {expression}: {type(error).__name__}: {error}") from error
-
     @line_magic
+    @no_var_expand
     @usage("%kernel_check")
     def kernel_check(self, line: str) -> Any:
-        """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R] [--atol A]: checks an operator against its reference.
+        """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R --atol A]: checks an operator against its reference.
 
-        Without arguments arrays get 4,099 random numbers and scalars 1.
+        Without arguments arrays get 4,099 random numbers and scalars 1. ARG is an expression, or name=expression.
         """
-        parser = Parser("%kernel_check")
-        parser.add_argument("op")
-        parser.add_argument("args", nargs="*")
-        parser.add_argument("--reference")
-        parser.add_argument("--rtol", type=float)
-        parser.add_argument("--atol", type=float)
-        given = parser.parse_args(split_line(line, "%kernel_check"))
-        operator = self._operator(given.op, "%kernel_check")
-        options = _tolerances(given)
-        if given.reference:
-            options["reference"] = self._eval(given.reference, "--reference")
-        values = [self._eval(text, "%kernel_check") for text in given.args]
-        return self._check(operator, values or None, options)
+        words = Expressions(self.shell, "%kernel_check")
+        parser = Parser("%kernel_check", "Checks an operator against its reference.", "OP, ARG and EXPR", words.fill)
+        parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
+        arguments = "an argument of the call, or name=argument; without any, arrays get 4,099 random numbers and scalars 1"
+        parser.add_argument("args", nargs="*", type=parser.expression, default=[], metavar="ARG", help=arguments)
+        parser.add_argument("--reference", type=parser.expression, metavar="EXPR", help="a callable to check against, instead of the operator's own")
+        parser.add_argument("--rtol", type=parser.number, metavar="R", help="relative tolerance; --atol belongs to it")
+        parser.add_argument("--atol", type=parser.number, metavar="A", help="absolute tolerance; --rtol belongs to it")
+        given = parser.parse(split_line(line, "%kernel_check"))
+        options = tolerances(given)
+        refuse_one(given, "%kernel_check")
+        operator = self._operator(given.op, words)
+        if given.reference is not None:
+            options["reference"] = words.function(given.reference, f"--reference {given.reference}", "reference")
+        elif operator.reference is None:
+            raise UsageError(f"%kernel_check: `{operator.name}` has no reference; write --reference f")
+        made = None
+        for text in given.args:
+            made = (made or Arguments()) + words.arguments(text)
+        return self._check(operator, made, options, "%kernel_check", f"%kernel_check {given.op} ARG... gives others")
 
     @line_magic
+    @no_var_expand
     @usage("%kernel_bench")
     def kernel_bench(self, line: str) -> Any:
         """%kernel_bench OP [NAME=EXPR...] [--sizes 1k:1M] [--make EXPR]: times an operator, and others, over sizes."""
-        parser = Parser("%kernel_bench")
-        parser.add_argument("op")
-        parser.add_argument("others", nargs="*")
-        parser.add_argument("--sizes", default="1k:1M")
-        parser.add_argument("--make")
-        given = parser.parse_args(split_line(line, "%kernel_bench"))
-        operator = self._operator(given.op, "%kernel_bench")
-        return self._bench(operator, given.others, None, given.sizes, given.make, "%kernel_bench")
+        words = Expressions(self.shell, "%kernel_bench")
+        parser = Parser("%kernel_bench", "Times an operator over sizes, beside others or its reference.", "OP and EXPR", words.fill)
+        parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
+        parser.add_argument("others", nargs="*", type=parser.expression, default=[], metavar="NAME=EXPR", help="a callable to time beside it, by its name")
+        parser.add_argument(
+            "--sizes", type=lambda word: parse_sizes(parser.text(word)), default=_SIZES, metavar="S", help="1k:1M (doubling), 1k:1M:4 or 1000,5000"
+        )
+        parser.add_argument("--make", type=parser.expression, metavar="EXPR", help="a callable that makes the arguments for a size, instead of random arrays")
+        given = parser.parse(split_line(line, "%kernel_bench"))
+        operator = self._operator(given.op, words)
+        others = words.contestants(given.others)
+        make = None if given.make is None else words.function(given.make, f"--make {given.make}", "maker of arguments")
+        if make is None:
+            random_ones(operator, "%kernel_bench", "write --make f, where f(n) makes them for a size")
+        return self._bench(operator, others, None, given.sizes, make, "%kernel_bench", "--make makes others")
 
     @line_magic
+    @no_var_expand
     @usage("%kernel_ir")
     def kernel_ir(self, line: str) -> Any:
         """%kernel_ir NAME [--asm | --c | --tiers] [--block B]: the IR of a kernel, of an operator's kernel or of a module, or its code."""
-        given = listing_parser().parse_args(split_line(line, "%kernel_ir"))
-        code, block = self._code_of(given.name, "%kernel_ir")
+        words = Expressions(self.shell, "%kernel_ir")
+        given = listing_parser(words.fill).parse(split_line(line, "%kernel_ir"))
+        code, block = self._code_of(given.name, words)
         if given.block is not None and not (given.c or given.tiers):
             raise UsageError("%kernel_ir: --block is about --c and --tiers")
         if not (given.c or given.tiers):
@@ -277,57 +272,68 @@ class WorkbenchMagics(Magics):
             return None
         if isinstance(code, Module):
             raise UsageError(f"%kernel_ir: `{given.name}` is a module, and {'--c' if given.c else '--tiers'} is of one kernel: {', '.join(code.kernels)}")
-        block = extents(given.block, "--block") or block or 256
+        block = given.block or block
         if given.tiers:
             return code.tier_report(block)
         print(code.c_source(block), end="")
         return None
 
     @line_magic
+    @no_var_expand
     @usage("%kernel_gpu")
     def kernel_gpu(self, line: str) -> None:
         """%kernel_gpu NAME [--arch sm_90]: the PTX that NVIDIA's compiler makes of a kernel's text; it needs NVRTC and no GPU."""
-        parser = Parser("%kernel_gpu")
-        parser.add_argument("name")
-        parser.add_argument("--arch", metavar="A")
-        given = parser.parse_args(split_line(line, "%kernel_gpu"))
-        code, _ = self._code_of(given.name, "%kernel_gpu")
+        words = Expressions(self.shell, "%kernel_gpu")
+        parser = Parser("%kernel_gpu", "Shows the PTX that NVIDIA's compiler makes of a kernel's text; it needs NVRTC and no GPU.", "NAME", words.fill)
+        parser.add_argument("name", type=parser.expression, metavar="NAME", help="a kernel, an operator or a module: a name, or an expression")
+        parser.add_argument("--arch", type=parser.text, metavar="A", help="the GPU's architecture: sm_90")
+        given = parser.parse(split_line(line, "%kernel_gpu"))
+        code, _ = self._code_of(given.name, words)
         module = code if isinstance(code, Module) else code.module
         _, (source, state, timeout) = module.__reduce__()
         find_nvidia()
         state = {**state, "device": "cuda", "arch": given.arch or state["arch"]}
-        print(rebuild(source, state, timeout).ptx(), end="")
+        try:
+            print(rebuild(source, state, timeout).ptx(), end="")
+        except DeviceUnavailable as error:
+            raise UsageError(f"%kernel_gpu: {error}") from None
 
-    def _code_of(self, name: str, magic: str) -> tuple[Any, Any]:
-        """The kernel or the module that a name stands for, and the block of an operator that has one."""
-        made, block = self._eval(name, magic), None
+    def _code_of(self, name: str, words: Expressions) -> tuple[Any, Any]:
+        """The kernel or the module that a name stands for, and the block of its launches."""
+        magic = words.magic
+        made, block = words.value(name), None
+        self._session.warn(made)
         if isinstance(made, Op):
-            made, kernel, block = made.module, made.kernel, made._parts["block"]
-            kernels = made.kernels
-            if kernel is None and len(kernels) == 1:
-                kernel = kernels[0]
-            made = made if kernel is None else made[kernel]
+            module, kernel = made.module, kernel_of(made)
+            if isinstance(module[kernel], KernelTemplate):
+                advice = f"{magic} \"{name}.module['{kernel}'].instance(...)\" with the arguments of a launch"
+                raise UsageError(f"{magic}: `{name}` is an operator of the template `{kernel}`, whose instances have code; write {advice}")
+            return module[kernel], block_of(made)
         if isinstance(made, KernelTemplate):
             raise UsageError(f"{magic}: `{made.name}` is a template, whose instances have code: `{made.name}.instance(...)` with arguments")
         if not isinstance(made, (Kernel, Module)):
-            raise UsageError(f"{magic}: `{name}` is a {type(made).__name__}; a kernel, an operator of kernels or what wb.compile gives is wanted")
-        return made, block
+            raise UsageError(f"{magic}: `{name}` is {a_type(made)}; a kernel, an operator of kernels or what wb.compile gives is wanted")
+        if isinstance(made, Module) and not made.ir():
+            of = f"templates alone ({', '.join(made.templates)}), whose instances have code" if made.templates else "no code"
+            raise UsageError(f"{magic}: `{name}` has {of}")
+        return made, block if isinstance(made, Module) else usual_block(made)
 
     @line_magic
+    @no_var_expand
     @usage("%timekernel")
     def timekernel(self, line: str) -> Any:
         """%timekernel [--seconds S] [--flush-cache] [-o] STATEMENT: times a statement, as `%timeit` does: the median of a call and its 95 % interval.
 
-        A statement that queues work on a GPU is timed until the work is done. `-o` gives the report, too.
+        A statement that queues work on a GPU is timed until the work is done. `-o` gives the report, too. Braces and dollars are Python's.
         """
-        parser = Parser("%timekernel")
-        parser.add_argument("--seconds", type=float, default=0.2, metavar="S", help="how long to measure")
+        does = "Times STATEMENT, which is the rest of the line, as Python has it: the median of a call and its 95 % interval."
+        shape = "%%timekernel [-h] [--seconds S] [--flush-cache] [-o] STATEMENT"
+        parser = Parser("%timekernel", does, "STATEMENT", Expressions(self.shell, "%timekernel").fill, usage=shape)
+        parser.add_argument("--seconds", type=parser.number, default=0.2, metavar="S", help="how long to measure at most; 200 samples end it before")
         parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call")
         parser.add_argument("-o", dest="wanted", action="store_true", help="give the report of the benchmark")
-        words, statement = _options_before(line)
-        given = parser.parse_args(words)
-        if not statement:
-            raise UsageError("%timekernel: a statement is wanted: %timekernel saxpy[4, 256](2.0, x, y, n)")
+        words, statement = options_before(line)
+        given = parser.parse(words)
         run = self._callable_of(statement)
         report = bench({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
         row = report.rows[0]
@@ -345,6 +351,8 @@ class WorkbenchMagics(Magics):
             compile(statement, _TIMED, "exec")
         except SyntaxError as error:
             raise UsageError(f"%timekernel {statement}: {error.msg}") from None
+        if not body:
+            raise UsageError("%timekernel: a statement is wanted: %timekernel saxpy[4, 256](2.0, x, y, n)")
         tree = ast.parse("def run():\n    pass")
         tree.body[0].body = body  # type: ignore[attr-defined]
         # Tracebacks show the line.
@@ -364,75 +372,34 @@ class WorkbenchMagics(Magics):
         return run_to_the_end
 
     @line_magic
+    @no_var_expand
     @usage("%kernel_history")
     def kernel_history(self, line: str) -> Any:
         """%kernel_history NAME: every text the name stood for in this session, each with its difference from the one before.
 
         Of an operator its versions, with their checks and their times (`op.history`).
         """
-        parser = Parser("%kernel_history")
-        parser.add_argument("name", nargs="?")
-        name = parser.parse_args(split_line(line, "%kernel_history")).name
+        words = Expressions(self.shell, "%kernel_history")
+        does = "Shows every text that a name stood for, each with its difference from the one before; of an operator its versions, with checks and times."
+        parser = Parser("%kernel_history", does, "", words.fill)
+        parser.add_argument("name", nargs="?", type=parser.text, metavar="NAME", help="a kernel, an operator or a module that a cell has made")
+        name = parser.parse(split_line(line, "%kernel_history")).name
         if not name:
             raise UsageError("%kernel_history: whose? write %kernel_history NAME")
         made = self.shell.user_ns.get(name)
+        self._session.warn(made)
         if isinstance(made, Op):
             return made.history
-        versions = self._history.get(name)
-        if not versions:
+        texts = self._session.texts.get(name)
+        if not texts:
             raise UsageError(f"%kernel_history: no cell has made `{name}`")
-        return history_of_texts(name, [(version.when, version.text) for version in versions])
+        return history_of_texts(name, [(text.when, text.text) for text in texts])
 
-    def _operator(self, name: str, magic: str) -> Any:
-        operator = self._eval(name, magic)
-        if not hasattr(operator, "check"):
-            raise UsageError(f"{magic}: `{name}` is no operator; make it one with `%%kernel --op SCHEMA`")
+    def _operator(self, name: str, words: Expressions) -> Any:
+        operator = words.value(name)
+        if not isinstance(operator, Differentiable):
+            raise UsageError(f"{words.magic}: `{name}` is no operator; make it one with `%%kernel --op SCHEMA`")
         return operator
-
-
-def _op_name(args: argparse.Namespace) -> str | None:
-    """The name that an operator lands under."""
-    return args.op.split("(")[0].split("::")[-1].strip() if args.op is not None else None
-
-
-def _tolerances(given: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in ("rtol", "atol") if getattr(given, name) is not None}
-
-
-def _refuse_idle(args: argparse.Namespace) -> None:
-    """Raises UsageError for options of a check or a benchmark that is not asked for."""
-    has_sizes = args.sizes is not None or args.make is not None
-    wants = {"args": args.check is not None or args.bench is not None and not has_sizes, "sizes": args.bench is not None, "make": args.bench is not None}
-    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None)
-    for option, is_used in wants.items():
-        if getattr(args, option) is not None and not is_used:
-            asked = "--check" if option in ("rtol", "atol") else "--bench" if option != "args" else "--check, and --bench without --sizes and --make"
-            raise UsageError(f"%%kernel: --{option} is about {asked}, which is not there")
-
-
-def _random_args(operator: Any) -> Any:
-    """Random arguments of an operator of kernels; those of a host function or a callable have no one kind of array."""
-    make = getattr(operator, "_random_args", None)
-    if make is None:
-        raise UsageError(f"`{operator.name}` says nothing about its arrays; give its arguments")
-    return make(_RANDOM_SIZE)
-
-
-def _options_before(line: str) -> tuple[list[str], str]:
-    """The options at the start of a line, and the statement after them, which is Python's and is not split into words."""
-    words: list[str] = []
-    rest = line.strip()
-    while rest.startswith("-"):
-        word, _, rest = rest.partition(" ")
-        rest = rest.strip()
-        if word == "--":
-            break
-        words.append(word)
-        if word == "--seconds":
-            value, _, rest = rest.partition(" ")
-            words.append(value)
-            rest = rest.strip()
-    return words, rest
 
 
 def _help_without_a_body(lines: list[str]) -> list[str]:
@@ -456,8 +423,13 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Takes the drawing of errors back; `%unload_ext workbench` calls it."""
-    magics = shell.magics_manager.registry.get("WorkbenchMagics")
+    """Takes the magics and the drawing of errors back; `%unload_ext workbench` calls it. The names that cells have made stay known."""
+    manager = shell.magics_manager
+    magics = manager.registry.pop("WorkbenchMagics", None)
+    if magics is not None:
+        for known in manager.magics.values():
+            for name in [name for name, method in known.items() if getattr(method, "__self__", None) is magics]:
+                del known[name]
     if magics is not None and magics._before_cell in shell.events.callbacks["pre_run_cell"]:
         shell.events.unregister("pre_run_cell", magics._before_cell)
         shell.events.unregister("post_run_cell", magics._after_cell)

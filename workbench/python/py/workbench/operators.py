@@ -14,11 +14,12 @@ from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._array_exchange import as_tensor
 from ._schema import inferred
-from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
-from .description import Documentation, describe
-from .differentiable import Differentiable, LibraryOp, PythonOp, copies
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, Svg, TemplateLauncher
+from .description import Documentation
+from .differentiable import Differentiable, LibraryOp, PythonOp, copies, distinct
 from .errors import ArgumentError, make_argument_error
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
+from .random_arguments import random_arguments
 from .versions import Versioned, kept_of
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
@@ -225,9 +226,8 @@ class Op(Versioned, Differentiable, NativeOp):
     def __repr__(self) -> str:
         return f"<op {self.schema}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        # An operator alone is described; one in a list or a dict has a line.
-        printer.text(describe(self) if len(printer.stack) <= 1 else repr(self))
+    # IPython takes the first of both that it finds, class by class.
+    _repr_pretty_ = Differentiable._repr_pretty_
 
     def __reduce__(self) -> Any:
         state = {
@@ -421,6 +421,7 @@ class Op(Versioned, Differentiable, NativeOp):
             raise make_argument_error(
                 f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
             )
+        self._warn_stale()
         number = self._number
         inputs = self._arguments(args, kwargs)
         if self._serving("cpu", inputs) is not None:
@@ -472,6 +473,23 @@ class Op(Versioned, Differentiable, NativeOp):
             raise RuntimeError(str(report))
         return report
 
+    def writer_map(self, *args: Any, **kwargs: Any) -> Svg:
+        """A map of the block and the thread that wrote each element of the first array that a call writes; the kernel runs once more for it, on the CPU.
+
+        Raises ArgumentError where no kernel for the CPU serves the call.
+
+        >>> import numpy as np, workbench as wb
+        >>> twice = wb.op("doc::twice_map(Tensor x) -> Tensor",
+        ...               "__global__ void twice(const float* x, float* y, int n) "
+        ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }")
+        >>> twice.writer_map(np.ones(300, np.float32))
+        <picture of ... bytes of SVG>
+        """
+        maps = _workbench.writer_maps(self, self._arguments(args, kwargs))
+        if not maps:
+            raise make_argument_error(f"`{self.name}`: no kernel for the CPU serves this call, so no thread wrote its results")
+        return maps[0][1]
+
     def bench(
         self,
         *args: Any,
@@ -484,8 +502,8 @@ class Op(Versioned, Differentiable, NativeOp):
         """Times the operator against its reference or `others`: on these arguments, or over `sizes`. `against` is another version of it: a
         number, or "previous".
 
-        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest. The operator's times
-        are noted in its history.
+        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest. All arguments go by
+        position, as to a reference, keyword-only ones too. The operator's times are noted in its history.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_bench(Tensor x) -> Tensor",
@@ -496,39 +514,26 @@ class Op(Versioned, Differentiable, NativeOp):
         >>> [(row["name"], row["size"]) for row in report.rows]
         [('square_bench', 64), ('reference', 64), ('square_bench', 256), ('reference', 256)]
         """
-        from .benchmark import bench_callable
-
         if sizes is not None and make_args is None:
             make_args = self._random_args
         number = self._number
         if against is not None:
             old = self._against(against)
-            others = {f"version {old}": self.version(old), **_distinct(others, f"version {old}")}
-        others = _distinct(others, self.__name__) if others else None
-        reference = None if self.__name__ == "reference" else self.reference
-        if reference is None and self.reference is not None and not others:
-            others = {"its reference": self.reference}
-        report = bench_callable(
-            self.__name__, self, args, reference, sizes=sizes, make_args=make_args, others=others, **options
-        )
+            others = {f"version {old}": self.version(old)._by_position(), **distinct(others, f"version {old}")}
+        report = self._timed(args, sizes, make_args, others, options)
         self._note_times(number, report, self.__name__)
         return report
 
     def _random_args(self, n: int) -> tuple[Any, ...]:
-        rng = np.random.default_rng(0)
-        made: list[Any] = []
-        for kind, dtype in self._kinds:
-            if dtype is None:
-                made.append(True if kind == "bool" else 1)
-            elif dtype.startswith("float"):
-                made.append(rng.standard_normal(n).astype(dtype))
-            else:
-                made.append(rng.integers(0, 2 if dtype == "bool" else 100, n).astype(dtype))
-        return tuple(made)
+        return random_arguments(self, n)
 
     def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
         self._redefine(*_native_arguments(schema, module, parts))
-        self.module, self._parts = module, parts
+        self.module, self._parts, self._why_stale = module, parts, None
+
+    def _mark_stale(self, why: str) -> None:
+        self._why_stale = why
+        NativeOp._mark_stale(self, why)
 
 
 Op.__doc__ = Documentation(cast(str, Op.__doc__))  # type: ignore[assignment]
@@ -546,6 +551,8 @@ class OpVersion(Op):
 
     def __repr__(self) -> str:
         return f"<version {self._number} of op {self.schema}>"
+
+    _repr_pretty_ = Differentiable._repr_pretty_
 
     def __copy__(self) -> OpVersion:
         return self
@@ -565,10 +572,16 @@ class OpVersion(Op):
         self._of.restore(number)
 
 
-def _distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:
-    if others is not None and name in others:
-        raise make_argument_error(f"two contestants are called `{name}`; give the other one another name")
-    return dict(others or {})
+OpVersion.__doc__ = Documentation(cast(str, OpVersion.__doc__))  # type: ignore[assignment]
+
+
+def candidate(schema: str, module: Module, parts: dict[str, Any]) -> Op:
+    """An operator of a configuration that is tried: registered nowhere, and noted nowhere."""
+    made = OpVersion(*_native_arguments(schema, module, parts), None, False)
+    made.module, made._parts, made._kept, made._others = module, parts, {}, {}
+    made.reference = made._fake = made._vmap_rule = made._samples = None
+    made._gradient_rule = (None, None)
+    return made
 
 
 def _as_spec(value: Any) -> Spec:
@@ -583,6 +596,8 @@ def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tup
         extents = (block,) if isinstance(block, int) else tuple(block)
         if not 1 <= len(extents) <= 3 or not all(isinstance(e, int) and 1 <= e <= 1024 for e in extents):
             raise make_argument_error(f"block is an int or up to three, from 1 to 1024; got {block!r}")
+        if (count := int(np.prod(extents))) > 1024:
+            raise make_argument_error(f"a block has at most 1024 threads, and block={block!r} has {count}")
         block = (*extents, 1, 1)[:3]
     return (
         schema,
@@ -778,7 +793,7 @@ def adopt_library(names: Sequence[str]) -> None:
         if isinstance(known, LibraryOp) and not isinstance(known, PythonOp):
             # The text declares everything anew; a gradient is registered after that, as for any operator.
             known._gradient_rule, known._fake, known._origin, known._samples, known._symbolic = (None, None), None, None, None, None
-            known._others, known._vmap_rule = {}, None
+            known._others, known._vmap_rule, known._why_stale = {}, None, None
             known._ask_outside(False)
         else:
             handles[name] = LibraryOp(name)

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Sequence
 __all__ = ["mismatches_to_pandas", "mismatches_to_polars", "to_pandas", "to_polars"]
 
 #: The columns of a benchmark: numbers in seconds, and counts.
-_TIMES = ("name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch")
+_TIMES = ("name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch", "bytes", "flops")
 
 
 def to_pandas(rows: Sequence[Mapping[str, Any]]) -> Any:

@@ -1,4 +1,5 @@
-"""Tracebacks in notebooks: an exception is shown with the frames of the user's code, down to the call of ours; our own say nothing about it.
+"""Tracebacks in notebooks: an exception is shown with the frames of the user's code, down to the call of ours; our own say nothing about it,
+nor do those of `pathlib`, with which we write files.
 
 IPython draws every SyntaxError as Python's own, with one line of text; a `CompileError` is drawn with all of its messages."""
 
@@ -20,12 +21,15 @@ _PACKAGE = str(pathlib.Path(__file__).parent) + os.sep
 
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without frames of this package; as it is where there are no others."""
+    """The traceback without frames of this package, and without frames of `pathlib` at its end; as it is where there are no others."""
     entries = []
     while traceback is not None:
         entries.append(traceback)
         traceback = traceback.tb_next
     kept = [entry for entry in entries if not entry.tb_frame.f_code.co_filename.startswith(_PACKAGE)]
+    # The native half calls it without a frame of ours before it.
+    while len(kept) > 1 and kept[-1].tb_frame.f_globals.get("__name__", "").partition(".")[0] == "pathlib":
+        kept.pop()
     made = None
     for entry in reversed(kept or entries):
         made = TracebackType(made, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)

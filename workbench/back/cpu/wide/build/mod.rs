@@ -8,6 +8,7 @@ mod aligned;
 mod arith;
 mod atomic;
 mod both_sides;
+mod collectives;
 mod control;
 mod corners;
 mod frame;

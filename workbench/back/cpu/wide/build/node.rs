@@ -7,19 +7,18 @@ use std::rc::Rc;
 
 use super::control::Stretch;
 use super::names::Name;
-use super::{Builder, Form, Place, Target, types};
+use super::{Builder, Form, Place, Target};
 use crate::back::cpu::abi::host_fn::{HostFn, index};
-use crate::back::cpu::abi::site::{Join, Joined, SiteKind};
+use crate::back::cpu::abi::site::{Joined, SiteKind};
 
 pub(super) use crate::back::cpu::abi::masks::EXITED;
-use crate::back::cpu::abi::masks::{FIRST_MASK, MaskOp, OPERAND_WORDS, OPERANDS};
-use crate::back::cpu::facts::split::{SplitPlan, ValueHome};
+use crate::back::cpu::abi::masks::{FIRST_MASK, MaskOp, OPERAND_WORDS};
+use crate::back::cpu::facts::split::SplitPlan;
 use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{change, forever, host, int, pointer, set, ty, variable, when};
-use crate::back::lane::table::NumberOp;
 use crate::back::lane::tree::{self as lane, Binary, Expr, Label, Stmt as Code};
 use crate::back::lane::types::Ty;
-use crate::ir::{Block, Collective, Scalar, Stmt, Value};
+use crate::ir::{Block, Stmt, Value};
 use crate::pass::regions::{Node, Sequence};
 use crate::source::Span;
 
@@ -40,7 +39,7 @@ pub struct Walk {
     /// The variable of the masks, of which the number is known in the end.
     masks: Option<lane::Var>,
     /// The masks of the constructs around, and where threads went their own way, unless each noted that itself; innermost last.
-    around: Vec<(u32, Option<Span>)>,
+    pub(super) around: Vec<(u32, Option<Span>)>,
     /// True if a thread of the current region may go out of a construct around it.
     jumped: bool,
 }
@@ -118,7 +117,7 @@ impl<'m> Builder<'m> {
         host(ty::I64, &params, self.helper(HostFn::Barrier), vec![self.context(), site, self.masks()])
     }
 
-    fn collect(&self, site: Expr) -> Expr {
+    pub(super) fn collect(&self, site: Expr) -> Expr {
         let params = [pointer(ty::I8), ty::U64, pointer(Ty::Void), pointer(ty::U64)];
         let args = vec![self.context(), site, self.masks(), self.get(Name::Operands)];
         host(ty::I64, &params, self.helper(HostFn::Collect), args)
@@ -399,66 +398,5 @@ impl<'m> Builder<'m> {
         self.here(exit);
         self.end_masked(left);
         Ok(())
-    }
-
-    fn join(&mut self, op: Joined, span: Span) -> Expr {
-        let around = self.walk.around.iter().rev().copied().collect();
-        let parted = self.split.map_or(0, |plan| plan.parted);
-        self.site(span, SiteKind::Join(Box::new(Join { op, around, parted })))
-    }
-
-    /// The place of a value that is kept for all threads.
-    fn kept_array(&self, v: Value) -> Result<Expr> {
-        match self.split.map(|plan| plan.values[v.index()]) {
-            Some(ValueHome::Scratch(at, _)) => Ok(self.get(Name::Scratch) + int(i64::from(at))),
-            _ => Err(Unsupported("an operand that is not kept")),
-        }
-    }
-
-    fn collective(&mut self, result: Option<Value>, op: Collective, args: &[Value], span: Span) -> Result<()> {
-        let Some(plan) = self.split else { return Err(Unsupported("a warp function")) };
-        let mut of = Scalar::U32;
-        for (i, v) in args.iter().enumerate().take(OPERANDS) {
-            let s = self.scalar(*v);
-            if op.is_block() || i == 1 {
-                of = s;
-            }
-            let (word, stride) = match plan.values[v.index()] {
-                ValueHome::Shared => (self.as_word(*v, s), 0),
-                _ => (self.kept_array(*v)?.cast(ty::U64), s.size()),
-            };
-            self.push(set(self.operand(2 * i), word));
-            self.push(set(self.operand(2 * i + 1), int(i64::from(stride))));
-        }
-        let to = match result {
-            Some(v) if !op.is_block() => self.kept_array(v)?.cast(ty::U64),
-            _ => int(0),
-        };
-        self.push(set(self.operand(2 * OPERANDS), to));
-        let site = self.join(Joined::Collective(op, of.size(), of.is_signed()), span);
-        let n = self.fresh();
-        let answer = self.constant_as(format!("answer{n}"), ty::I64, self.collect(site));
-        self.push(when(answer.clone().lt(int(0)), Code::Return(Some(int(1)))));
-        if let Some(v) = result.filter(|_| op.is_block()) {
-            let of = types::one(self.scalar(v));
-            self.define(Name::Value(v, None), of.clone(), answer.cast(of));
-        }
-        Ok(())
-    }
-
-    /// A word that describes the operands of a warp function.
-    fn operand(&self, number: usize) -> Expr {
-        self.get(Name::Operands).index(int(number as i64))
-    }
-
-    /// The 64 bits that a number of a block is to the run time.
-    fn as_word(&self, v: Value, s: Scalar) -> Expr {
-        let one = self.one(v, 0);
-        match s {
-            Scalar::F32 => NumberOp::BitsF32.on([one]).cast(ty::U64),
-            Scalar::F64 => NumberOp::BitsF64.on([one]),
-            s if s.is_signed() => one.cast(ty::I64).cast(ty::U64),
-            _ => one.cast(ty::U64),
-        }
     }
 }

@@ -1,11 +1,13 @@
-//! Launches that wait for their wide code: until they are interrupted or their time is up.
+//! The choice of the code that a launch runs. A launch may wait for its wide code, until it is interrupted or its time is up.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::background;
 use super::compiled::CompiledModule;
-use super::tiers;
+use crate::back::cpu::image::EntryPoint;
 use crate::back::cpu::run::wide_code::WideCode;
+use crate::back::cpu::tier::Tier;
 use crate::back::{FaultKind, Interrupt, LaunchConfig};
 use crate::ir::FuncId;
 
@@ -50,7 +52,7 @@ pub fn code(
                 let detail = "interrupted while its code was compiled; it was not launched";
                 return Err((FaultKind::Interrupted, detail.to_owned()));
             };
-            tiers::make_later(module, case);
+            background::make_later(module, case);
             let detail = format!(
                 "its code was still being compiled after {limit:?}, and it was not launched: launch it again, or give it \
                  more time"
@@ -59,4 +61,14 @@ pub fn code(
         }
     }
     Ok(wide.code(func, config.block, args))
+}
+
+/// The tier of a launch that has this wide code, or none.
+pub fn tier(module: &CompiledModule, entry: &EntryPoint, wide: Option<&WideCode>) -> Tier {
+    match wide {
+        Some(code) => code.tier,
+        None if entry.fibers => Tier::Fibers,
+        None if module.is_good || module.tiers.are_good() => Tier::Good,
+        None => Tier::Soon,
+    }
 }

@@ -1,0 +1,229 @@
+"""The lines of the magics: their words, options and expressions, and what is said about mistakes in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_magics import COPY, RELU, RELU_OP, RELU_REFERENCE, SCALE, kernel, mistake, out, shell
+
+__all__ = ["shell"]
+
+UsageError = pytest.importorskip("IPython.core.error").UsageError
+
+
+def test_braces_of_a_statement_are_pythons(shell, capsys):
+    shell.user_ns.update(a=np.arange(3.0), seen=[], d=3)
+    out(shell, capsys, "%timekernel --seconds 0.01 seen.append((f'{a.sum()}', '$d')); a[0] += 1")
+    assert shell.user_ns["seen"][:2] == [("3.0", "$d"), ("4.0", "$d")]
+
+
+def test_braces_are_filled_in_except_in_expressions(shell, capsys):
+    shell.user_ns.update(n=4, m=5, size="2k")
+    kernel(shell, "-D N={n} -D M=$m -D 'BOTH={n + m}'", "__global__ void k(int* x) { x[0] = N; x[1] = M; x[2] = BOTH; }")
+    x = np.zeros(3, np.int32)
+    shell.user_ns["k"][1, 1](x)
+    assert x.tolist() == [4, 5, 9]
+    shown = out(shell, capsys, f"%%kernel {RELU_OP} --check 'lambda x: np.maximum(x, {{0: 0}}[n - 4])' --bench --sizes 1k:{{size}}\n{RELU}")
+    assert "agrees" in shown and "2 Ki" in shown
+    shell.user_ns["d"] = {"four": {4}, "x": np.ones(4, np.float32)}
+    assert "of 4 elements" in out(shell, capsys, "%kernel_check relu d['x'][:max({n})] --reference 'lambda x: x if {n} else {}'")
+
+
+def test_a_value_that_cannot_be_filled_in_is_said(shell):
+    said = mistake(shell, f"%%kernel -D N={{nosuch}}\n{SCALE}")
+    assert said.startswith("%%kernel: argument -D: N={nosuch}: NameError") and "doubled" in said
+    kernel(shell, "-D 'N={{1, 2}}'", "__global__ void k(int* x) { int y[] = N; x[0] = y[1]; }")
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("relu d['a'] d[\"b c\"]", ["relu", "d['a']", 'd["b c"]']),
+        ("'lambda x: x' \"x y\"", ["lambda x: x", "x y"]),
+        ("f='lambda x: x' --args='x, 2' -DN=\"a b\" -I'a b'", ["f=lambda x: x", "--args=x, 2", "-DN=a b", "-Ia b"]),
+        ("-D MSG='\"hi\"' \"a \\\"b\\\"\"", ["-D", 'MSG="hi"', 'a "b"']),
+        ("'a'+'b' f'{x}' f(a='b')", ["'a'+'b'", "f'{x}'", "f(a='b')"]),
+        (r"-I C:\include", ["-I", r"C:\include"]),
+    ],
+)
+def test_quotes_around_a_whole_word_are_taken_off_and_others_kept(line, words):
+    from workbench.magic_options import split_line
+
+    assert split_line(line, "%kernel_check") == words
+
+
+def test_a_check_takes_the_data_that_is_named_in_quotes(shell):
+    kernel(shell, f"{RELU_OP} {RELU_REFERENCE}", RELU)
+    shell.user_ns.update(a="b", d={"a": np.ones(5, np.float32), "b": np.ones(9, np.float32)})
+    assert "of 5 elements" in repr(shell.run_line_magic("kernel_check", "relu d['a']"))
+
+
+def test_options_stand_before_and_after_other_words(shell):
+    kernel(shell, RELU_OP, RELU)
+    report = shell.run_line_magic("kernel_bench", "relu --sizes 64 np=np.abs")
+    assert [row["name"] for row in report.rows] == ["relu", "np"]
+    shell.user_ns["x"] = np.ones(3, np.float32)
+    assert "of 3 elements" in repr(shell.run_line_magic("kernel_check", "--reference np.abs relu --rtol 0 --atol 1 x"))
+
+
+def test_one_reference_is_checked_and_timed(shell, capsys):
+    shell.user_ns["calls"] = []
+    line = f"{RELU_OP} --reference 'lambda x: calls.append(1)' --check 'lambda x: np.maximum(x, 0)' --bench --sizes 64"
+    shown = out(shell, capsys, f"%%kernel {line}\n{RELU}")
+    assert "agrees" in shown and "reference" in shown and shell.user_ns["calls"] == []
+
+
+def test_arguments_are_those_of_a_call(shell, capsys):
+    text = "__global__ void kw(const float* x, float c, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = c * x[i]; }"
+    made = "--op 'lab::kw(Tensor x, *, float c=2.0) -> Tensor' --shape 'x[n] -> y[n]' --reference 'lambda x, c: np.float32(c) * x'"
+    shell.user_ns["x"] = np.ones(7, np.float32)
+    shown = out(shell, capsys, f"%%kernel {made} --check --bench --args 'x, c=3.0'\n{text}")
+    assert "agrees" in shown and "of 7 elements" in shown and "faster by" in shown
+    # Without arguments the keyword-only ones are random, too.
+    assert "agrees" in out(shell, capsys, f"%%kernel {made} --check --bench --sizes 64\n{text.replace('threadIdx.x', 'blockIdx.x * blockDim.x + threadIdx.x')}")
+    assert shell.run_cell("%kernel_check kw x c=5").result.passed
+    assert "`c` is there twice" in mistake(shell, "%kernel_check kw x c=5 c=6")
+
+
+RELU_LINE = f"%%kernel {RELU_OP} "
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        # Words and quotes.
+        ("\\", "ends with a backslash"),
+        ("-I my\\ folder", "a backslash before a space"),
+        ('-D M=\\"a\\"', "a backslash before a quotation mark"),
+        ("--reference 'f", "no closing quotation mark (')"),
+        ("--check lambda x: x", 'put an expression with spaces in quotes: --check "lambda x: x"'),
+        ("--bench f=lambda x: x", "in quotes if there are spaces"),
+        ("stray", "`stray` belongs to no option"),
+        ("--nonsense", "unrecognized arguments: --nonsense"),
+        ("--args", "written with =, as in --args=-x"),
+        # Options that would be ignored.
+        ("--bench a=np.abs a=np.sqrt", "two contestants are called `a`"),
+        ("--bench =np.abs", "`=np.abs` names no contestant"),
+        ("--bench a=", "`a=` names no contestant"),
+        ("--bench --sizes ''", "argument --sizes: its value is empty"),
+        ("--bench --sizes 1000,1000", "1000 is there twice"),
+        ("--bench --sizes 1k,", "--sizes 1k,: a size is missing"),
+        ("--reference ''", "argument --reference: an expression is wanted"),
+        ("--bench --make ''", "argument --make: an expression is wanted"),
+        ("--check ''", "argument --check: an expression is wanted"),
+        ("--check --args ''", "argument --args: an expression is wanted"),
+        ("--arch sm_90", "--arch is about --device cuda"),
+        ("--threads 0", "--threads 0: an extent is 1 or more"),
+        ("--op x", "--op is there twice"),
+        ("-D =3", "the macro has no name"),
+        ("--check np.abs --rtol 1", "--rtol comes with --atol"),
+        ("--check np.abs --atol 1", "--atol comes with --rtol"),
+        ("--rtol x", "argument --rtol: a number is wanted, got x"),
+        ("--name relu", "would hide the module"),
+        # Blocks that CUDA does not have.
+        ("--block 16,16,16", "at most 1024 threads, and this one has 4096"),
+        ("--block 2048", "at most 1024 threads"),
+        ("--block 0", "an extent is 1 or more"),
+        ("--block 1,1,128", "at most 64 threads in its third extent"),
+        # Names.
+        ("--name class", "--name class is a word of Python's"),
+        ("--name a-b", "--name a-b is no name"),
+    ],
+)
+def test_a_line_that_is_wrong_lands_nothing(shell, options, said):
+    shown = mistake(shell, f"{RELU_LINE}{options}\n{RELU}")
+    assert said in shown and shown.startswith("%%kernel: ")
+    if "--bench f" not in options and "contestant" not in said:
+        assert "relu" not in shell.user_ns
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ("--check 3", "--check 3: an int is no reference"),
+        ("--check nosuch", "--check nosuch: NameError: name 'nosuch' is not defined"),
+        ("--check", "has no reference; write --check f or --reference f"),
+        ("--bench np=nosuch", "--bench np=nosuch: NameError"),
+        ("--bench np=3", "--bench np=3: an int is no contestant"),
+        ("--bench --make 3", "--make 3: an int is no maker of arguments"),
+        ("--reference 3", "--reference 3: an int is no reference; a callable is wanted; the operator is there without"),
+        ("--check np.abs --args 'x,, y'", "--args x,, y: SyntaxError"),
+        ("--check np.abs --args 'np.ones(3), nosuch'", "--args np.ones(3), nosuch: NameError"),
+        ("--check np.abs --args 'x)(3'", "no arguments of one call"),
+    ],
+)
+def test_a_mistake_in_an_expression_names_the_magic_and_the_text(shell, options, said):
+    shown = mistake(shell, f"{RELU_LINE}{options}\n{RELU}")
+    assert said in shown and shown.startswith("%%kernel: ") and "relu" in shell.user_ns
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("%kernel_check", "the following arguments are required: OP"),
+        ("%kernel_check relu --rtol 1 --reference np.abs", "--rtol comes with --atol"),
+        ("%kernel_check relu", "has no reference; write --reference f"),
+        ("%kernel_check relu lambda x: x --reference np.abs", "an expression with spaces stands in quotes"),
+        ("%kernel_check relu --reference [3]", "--reference [3]: a list is no reference"),
+        ("%kernel_check np", "`np` is no operator"),
+        ("%kernel_bench relu np=nosuch", "%kernel_bench: np=nosuch: NameError"),
+        ("%kernel_bench relu a=np.abs a=np.sqrt", "two contestants are called `a`"),
+        ("%kernel_bench relu --sizes 1,1", "--sizes 1,1: 1 is there twice"),
+        ("%kernel_ir relu --c --block 0", "an extent is 1 or more"),
+        ("%kernel_ir relu --tiers --block 2048", "at most 1024 threads"),
+        ("%timekernel # nothing", "a statement is wanted"),
+        ("%timekernel --seconds", "written with =, as in --seconds=-x"),
+    ],
+)
+def test_a_mistake_in_a_line_magic_is_said_with_its_name(shell, line, said):
+    kernel(shell, RELU_OP, RELU)
+    shown = mistake(shell, line)
+    assert said in shown and shown.startswith(line.split()[0] + ":")
+
+
+def test_a_statement_may_begin_with_a_minus(shell, capsys):
+    shell.user_ns["n"] = 3
+    for line in ["--seconds 0.001 -5 + 3", "--seconds=0.001 -n + 3", "--seconds 0.001 -- -n"]:
+        assert " a call, 95 % interval " in out(shell, capsys, f"%timekernel {line}")
+
+
+def test_an_overload_lands_under_a_name_that_python_has(shell):
+    kernel(shell, '--op "lab::relu.out(Tensor x, Tensor(a!) y) -> Tensor(a!)"', RELU)
+    y = np.zeros(2, np.float32)
+    shell.user_ns["relu_out"](np.array([-1, 2], np.float32), y)
+    assert y.tolist() == [0, 2] and "relu.out" not in shell.user_ns
+
+
+def test_names_of_pythons_are_refused_with_advice(shell):
+    text = "__global__ void lambda(int* x) { x[0] = 1; }"
+    assert '`--name m` lands one module `m`, and m["lambda"] is it' in mistake(shell, f"%%kernel\n{text}")
+    kernel(shell, "--name m", text)
+    assert shell.user_ns["m"]["lambda"].name == "lambda"
+    assert "call the operator `class_`" in mistake(shell, f"%%kernel --op 'lab::class(Tensor x) -> Tensor'\n{RELU}")
+
+
+@pytest.mark.parametrize(
+    "magic, parts",
+    [
+        ("%%kernel", ["{...} and $name are filled in", "except in Python: EXPR", "--atol belongs to it", "neither\n", "with --device cuda"]),
+        ("%kernel_check", ["OP                the operator", "name=argument", "--rtol belongs to it", "instead of the operator's own"]),
+        ("%kernel_bench", ["OP           the operator", "a callable to time beside it", "1k:1M (doubling)", "makes the arguments for a size"]),
+        ("%kernel_history", ["a kernel, an operator or a module that a cell has made"]),
+        ("%kernel_gpu", ["a kernel, an operator or a module: a name", "architecture: sm_90"]),
+        ("%kernel_ir", ["those of the operator's launches"]),
+        ("%timekernel", ["[-o] STATEMENT", "how long to measure at most"]),
+    ],
+)
+def test_help_says_what_each_word_is(shell, capsys, magic, parts):
+    shown = out(shell, capsys, f"{magic} --help")
+    assert shown.startswith(f"usage: {magic} [-h]")
+    for part in parts:
+        assert " ".join(part.split()) in " ".join(shown.split()), part
+
+
+def test_a_launch_of_a_shape_is_listed_as_it_is_launched(shell, capsys):
+    kernel(shell, '--op "lab::copy(Tensor x) -> Tensor" --shape "x[m, n] -> y[m, n]" --threads "n, m" --shared-mem 1024', COPY)
+    assert "copy in blocks of 16 x 16 x 1" in out(shell, capsys, "%kernel_ir copy --tiers")
+    assert "copy in blocks of 8 x 4 x 1" in out(shell, capsys, "%kernel_ir copy --tiers --block 8,4")
+    kernel(shell, RELU_OP, RELU.replace("void relu", "void __launch_bounds__(64) relu"))
+    assert "relu in blocks of 64 x 1 x 1" in out(shell, capsys, "%kernel_ir relu --tiers")

@@ -1,0 +1,271 @@
+"""Tuning: configurations are checked, timed in turns, shared out among workers, and the best is an operator."""
+
+import concurrent.futures
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pytest
+import workbench as wb
+from workbench import tuning, tuning_worker
+
+SCALE = """
+__global__ void scale(const float* x, float* y, int n) {
+    for (int k = 0; k < PER; ++k) {
+        int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER + k;
+        if (i < n) y[i] = FACTOR * x[i];
+    }
+}"""
+SHAPE = {"shape": "x[n] -> y[n]", "threads": "(n + {PER} - 1) / {PER}"}
+
+
+def ones(n):
+    return np.ones(n, np.float32)
+
+
+def doubled(x):
+    return 2 * x
+
+
+def tune(params, **options):
+    options = {**SHAPE, "schema": "tunes::scale(Tensor x) -> Tensor", "reference": doubled, "size": 1000, "seconds": 0.002, "make_args": ones, **options}
+    return wb.tune(SCALE, params, **options)
+
+
+def test_every_combination_is_tried_once():
+    report = tune({"PER": [1, 2, 4], "FACTOR": [2], "block": [32, 64]})
+    tried = [(row["config"]["PER"], row["config"]["block"]) for row in report.rows]
+    assert tried == list(itertools.product([1, 2, 4], [32, 64]))
+    assert {row["status"] for row in report.rows} == {"ok"}
+    assert all(row["low"] <= row["median"] <= row["high"] and row["samples"] > 1 for row in report.rows)
+    first = report.rows[0]
+    assert first["ratio"] == 1.0, "its time by its own"
+
+
+def test_wrong_and_broken_configurations_are_not_timed():
+    report = tune({"PER": [1], "FACTOR": ["3", "2", "(", "x[n + 100000]"]})
+    status = {row["config"]["FACTOR"]: row for row in report.rows}
+    assert [status[f]["status"] for f in ("3", "2", "(", "x[n + 100000]")] == ["wrong", "ok", "failed", "failed"]
+    assert "1000 of 1000 elements differ" in status["3"]["message"]
+    assert "median" not in status["3"] and report.best_config["FACTOR"] == "2"
+    assert "out-of-bounds" in status["x[n + 100000]"]["message"]
+    # The first that is right is what others are compared with.
+    assert status["2"]["ratio"] == 1.0
+
+
+def test_the_fastest_wins():
+    source = """
+    __global__ void scale(const float* x, float* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= n) return;
+        float v = 2 * x[i];
+        for (int j = 0; j < WORK; ++j) v = v / x[i];
+        y[i] = v;
+    }"""
+    # 400 divisions, each of which waits for the one before, beside none and one.
+    schema = "tunes::work(Tensor x) -> Tensor"
+    report = wb.tune(source, {"WORK": [400, 0, 1]}, schema=schema, reference=doubled, make_args=ones, size=20_000, seconds=0.01)
+    rows = {row["config"]["WORK"]: row for row in report.rows}
+    assert report.best_config["WORK"] != 400
+    assert rows[0]["ratio"] < 0.5 and rows[1]["ratio"] < 0.5 and rows[400]["ratio"] == 1.0
+
+
+def test_the_best_is_an_operator_that_is_pickled_and_saved(tmp_path):
+    report = tune({"PER": [2, 4], "FACTOR": [2], "block": [64]})
+    best = report.best
+    assert isinstance(best, wb.Op) and best.name == "tunes::scale"
+    assert np.array_equal(best(ones(7)), 2 * ones(7)) and best.check(ones(9)).passed
+    again = pickle.loads(pickle.dumps(best))
+    assert np.array_equal(again(ones(7)), 2 * ones(7))
+    best.save(tmp_path / "scale.toml")
+    assert f'PER = "{report.best_config["PER"]}"' in (tmp_path / "scale.toml").read_text(encoding="utf-8")
+    loaded = wb.load_library(tmp_path / "scale.toml", trust=True)
+    assert loaded is not None and np.array_equal(wb.ops.tunes.scale(ones(5)), 2 * ones(5))
+
+
+def test_candidates_are_registered_nowhere():
+    op = wb.op("tunes::kept(Tensor x) -> Tensor", SCALE.replace("PER", "1").replace("FACTOR", "2"), shape="x[n] -> y[n]", reference=doubled)
+    versions = len(op.history)
+    report = wb.tune(op, {"block": [32, 64, 128]}, make_args=ones, size=1000, seconds=0.002)
+    assert len(op.history) == versions and op.history[-1].times == []
+    assert wb.ops.tunes.kept is op and len(report.ranked) == 3
+    assert report.best.name == op.name and len(op.history) == versions + 1
+
+
+def test_template_arguments_and_blocks_are_written_with_their_names():
+    source = """
+    template <int PER, typename T> __global__ void scale(const T* x, T* y, int n) {
+        for (int k = 0; k < PER; ++k) { int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER + k; if (i < n) y[i] = 2 * x[i]; }
+    }
+    template __global__ void scale<1, float>(const float*, float*, int);
+    template __global__ void scale<4, float>(const float*, float*, int);
+    """
+    report = wb.tune(
+        source, {"PER": [1, 4], "SIZE": [32, 64]}, schema="tunes::templates(Tensor x) -> Tensor", kernel="scale<{PER}, float>", block="{SIZE}",
+        threads="(n + {PER} - 1) / {PER}", shape="x[n] -> y[n]", reference=doubled, make_args=ones, size=1000, seconds=0.002,
+    )  # fmt: skip
+    assert [row["status"] for row in report.rows] == ["ok"] * 4, report
+
+
+def test_dtypes_are_handed_to_make_args():
+    source = "template <typename T> __global__ void twice(const T* x, T* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    report = wb.tune(
+        source, {"dtype": [np.float32, np.float64]}, schema="tunes::types(Tensor x) -> Tensor", shape="x[n] -> y[n]", reference=doubled,
+        make_args=lambda n, dtype: np.ones(n, dtype), size=1000, seconds=0.002,
+    )  # fmt: skip
+    assert [row["status"] for row in report.rows] == ["ok", "ok"] and "float64" in str(report)
+
+
+def test_where_leaves_combinations_out():
+    report = tune({"PER": [1, 2, 4], "FACTOR": [2], "block": [32, 64]}, where=lambda c: c["PER"] * c["block"] <= 64)
+    assert [(r["config"]["PER"], r["config"]["block"]) for r in report.rows] == [(1, 32), (1, 64), (2, 32)]
+
+
+def test_a_tuning_without_a_reference_says_so():
+    report = tune({"PER": [1, 2], "FACTOR": [2]}, reference=None)
+    assert "results were not checked" in str(report) and len(report.ranked) == 2
+
+
+@pytest.mark.parametrize(
+    ("params", "options", "message"),
+    [
+        ({}, {}, "params maps names to values, and is empty"),
+        ({"PER": []}, {}, "PER has no values"),
+        ({"PER": 4}, {}, "PER is 4; a list of values is wanted"),
+        ({"PER": "48"}, {}, "PER is '48'; a list of values is wanted"),
+        ({"PER": [1, 1]}, {}, "PER has a value twice: 1, 1"),
+        ({"no name": [1]}, {}, "'no name' is no name"),
+        ({"PER": [1]}, {"where": lambda c: False}, "where leaves no combination"),
+        ({"PER": [1]}, {"make_args": 3}, "make_args is a callable"),
+        ({"PER": [1]}, {"reference": 3}, "reference is a callable, got int"),
+        ({"PER": [1]}, {"rtol": 1e-3}, "give both rtol and atol"),
+        ({"PER": [1]}, {"PER": 3}, "wb.tune has no option PER="),
+        ({"PER": [1]}, {"schema": None}, "give its schema"),
+        ({"PER": [1]}, {"executor": 4}, "executor is a int without `submit`"),
+    ],
+)
+def test_mistakes_are_named(params, options, message):
+    with pytest.raises(wb.ArgumentError) as raised:
+        tune({"FACTOR": [2], **params} if params and "executor" in options else params, **options)
+    assert message in str(raised.value)
+
+
+def test_nothing_right_is_an_error_when_the_best_is_asked_for():
+    report = tune({"PER": [1], "FACTOR": [3, 4]})
+    assert "wrong" in str(report) and report.ranked == []
+    with pytest.raises(wb.ArgumentError, match="no configuration is right: PER=1 FACTOR=3: "):
+        report.best
+
+
+def test_the_landscape_shows_each_value_and_the_best():
+    report = tune({"PER": [1, 2], "FACTOR": [2, 3], "block": [32, 64]})
+    picture = str(report.plot())
+    assert "wrong" in picture and "FACTOR" in picture
+    one = str(report.plot("block", "PER"))
+    assert "the best over FACTOR" in one and one.index("block") < one.index("PER")
+    with pytest.raises(wb.ArgumentError, match="there is no parameter 'TILE'; these are PER, FACTOR, block"):
+        report.plot("TILE")
+
+
+def test_a_report_is_saved(tmp_path):
+    report = tune({"PER": [1, 2], "FACTOR": [2, 3]})
+    report.save(tmp_path / "r.json")
+    data = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert [row["config"] for row in data["rows"]] == [row["config"] for row in report.rows]
+    report.save(tmp_path / "r.svg")
+    report.save(tmp_path / "r.txt")
+    with pytest.raises(wb.ArgumentError, match="ends in none of"):
+        report.save(tmp_path / "r.pdf")
+    page = report._repr_mimebundle_()["text/html"]
+    assert "<svg" in page and "wrong: " in page
+
+
+class Losing(concurrent.futures.Executor):
+    """An executor whose workers are lost at some submissions, and which counts what it ran."""
+
+    def __init__(self, lost):
+        self.lost, self.submitted, self.configs = set(lost), 0, []
+
+    def submit(self, function, *args, **kwargs):
+        future = concurrent.futures.Future()
+        self.submitted += 1
+        if self.submitted in self.lost:
+            future.set_exception(RuntimeError("the worker was killed"))
+        else:
+            task = pickle.loads(args[0])
+            self.configs += [tuning_worker.name_of(config) for config in task.configs[1:]]
+            future.set_result(function(*args))
+        return future
+
+
+def many(count):
+    return {"PER": [1], "FACTOR": [2], "N": list(range(count))}
+
+
+def test_a_share_whose_worker_is_lost_is_measured_again():
+    executor = Losing({1, 3})
+    report = tune(many(40), executor=executor)
+    assert len(report.rows) == 40 and {row["status"] for row in report.rows} == {"ok"}
+    # Each configuration but the common first one is measured exactly once.
+    assert sorted(executor.configs) == sorted({tuning_worker.name_of(row["config"]) for row in report.rows[1:]})
+    assert executor.submitted == 5
+
+
+def test_what_is_lost_for_good_is_told_and_resumed():
+    executor = Losing(set(range(1, 100)))
+    report = tune(many(20), executor=executor)
+    lost = [row for row in report.rows if row["status"] == "lost"]
+    assert len(lost) == 20 and "20 configurations were lost" in str(report) and "the worker was killed" in lost[0]["message"]
+    again = tune(many(20), resume=report)
+    assert {row["status"] for row in again.rows} == {"ok"}
+    later = Losing(set())
+    tune(many(24), resume=again, executor=later)
+    assert len(later.configs) == 4, "only what is new"
+
+
+def test_a_stop_keeps_what_was_measured(monkeypatch):
+    calls = []
+    measure = tuning_worker.measure
+
+    def interrupted(task):
+        calls.append(task)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return measure(task)
+
+    monkeypatch.setattr(tuning.tuning_worker, "measure", interrupted)
+    report = tune(many(40))
+    assert 0 < len(report.rows) < 40 and "stopped: " in str(report) and report.best_config["PER"] == 1
+
+
+def test_processes_share_the_work():
+    context = __import__("multiprocessing").get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        report = tune(many(40), executor=pool)
+    assert len(report.rows) == 40 and {row["status"] for row in report.rows} == {"ok"}
+    assert {row["machine"] for row in report.rows} - {tuning_worker.machine()}, "some were measured elsewhere"
+    assert report.best(ones(3)).tolist() == [2, 2, 2]
+
+
+def test_a_killed_worker_of_dask_loses_nothing(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    import os
+    import signal
+
+    killed, here = tmp_path / "killed", os.getpid()
+
+    def killing(x):
+        """The reference, which kills the first worker that comes to it."""
+        if os.getpid() != here and not killed.exists():
+            killed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 2 * x
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            report = tune(many(200), executor=client, reference=killing)
+    assert killed.exists()
+    assert [row["config"]["N"] for row in report.rows] == list(range(200))
+    assert {row["status"] for row in report.rows} == {"ok"}, report.notes
+    assert len({row["machine"] for row in report.rows}) >= 2

@@ -1,0 +1,284 @@
+//! Elements, sorted into cells, and the figures of them all.
+
+use std::ops::Range;
+
+use super::options::{DifferenceKind, DifferenceOptions, coordinates};
+use crate::bench::units;
+
+/// Two arrays and the way in which they are compared.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'a> {
+    pub(super) actual: &'a [f64],
+    pub(super) expected: &'a [f64],
+    pub(super) options: &'a DifferenceOptions,
+}
+
+/// The comparison of one element.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Compared {
+    /// The error, as the kind of the picture counts it; 0 where it is not finite.
+    pub(super) error: f64,
+    /// The difference is not a finite number.
+    pub(super) odd: bool,
+    /// The element is beyond the tolerance.
+    pub(super) mismatch: bool,
+}
+
+impl Elements<'_> {
+    /// The comparison of an element.
+    pub(super) fn compare(&self, index: usize) -> Compared {
+        let (actual, expected, options) = (self.actual[index], self.expected[index], self.options);
+        let both_nan = actual.is_nan() && expected.is_nan();
+        if actual == expected || (both_nan && options.equal_nan) {
+            return Compared::default();
+        }
+        let difference = actual - expected;
+        if !difference.is_finite() {
+            return Compared { error: 0.0, odd: true, mismatch: true };
+        }
+        let tolerance = options.atol + options.rtol * expected.abs();
+        let mismatch = difference.abs() > tolerance;
+        let error = match options.kind {
+            DifferenceKind::Signed => difference,
+            DifferenceKind::Absolute => difference.abs(),
+            DifferenceKind::Relative => difference.abs() / expected.abs(),
+            DifferenceKind::Tolerance => difference.abs() / tolerance,
+        };
+        match error.is_finite() {
+            true => Compared { error, odd: false, mismatch },
+            false => Compared { error: 0.0, odd: true, mismatch },
+        }
+    }
+}
+
+/// The figures of a range of elements.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Figures {
+    pub(super) count: usize,
+    /// Largest finite magnitude.
+    pub(super) largest: f64,
+    /// The place of the first element with it, in the range.
+    largest_at: usize,
+    /// Smallest magnitude above zero; as `largest` where there is none.
+    pub(super) smallest: f64,
+    /// Errors that are finite and not zero.
+    pub(super) differing: usize,
+    /// Those below a hundredth of the largest.
+    pub(super) small: usize,
+    pub(super) mismatches: usize,
+    pub(super) odd: usize,
+    /// Some error is below zero.
+    pub(super) is_signed: bool,
+}
+
+impl Figures {
+    pub(super) fn of(elements: &Elements<'_>, range: Range<usize>) -> Figures {
+        let mut figures = Figures {
+            count: range.len(),
+            largest: 0.0,
+            largest_at: 0,
+            smallest: f64::INFINITY,
+            differing: 0,
+            small: 0,
+            mismatches: 0,
+            odd: 0,
+            is_signed: false,
+        };
+        for (place, index) in range.clone().enumerate() {
+            let one = elements.compare(index);
+            let size = one.error.abs();
+            if size > figures.largest {
+                figures.largest = size;
+                figures.largest_at = place;
+            }
+            if size > 0.0 {
+                figures.smallest = figures.smallest.min(size);
+                figures.differing += 1;
+                figures.is_signed |= one.error < 0.0;
+            }
+            figures.mismatches += usize::from(one.mismatch);
+            figures.odd += usize::from(one.odd);
+        }
+        figures.smallest = figures.smallest.min(figures.largest);
+        let little = figures.largest / 100.0;
+        let is_small = |index: &usize| (f64::MIN_POSITIVE..little).contains(&elements.compare(*index).error.abs());
+        figures.small = range.filter(is_small).count();
+        figures
+    }
+
+    /// True if no element differs.
+    pub(super) fn are_equal(&self) -> bool {
+        self.differing == 0 && self.odd == 0
+    }
+
+    /// The line under the title; the range begins at element `first` of an array of this shape.
+    pub(super) fn caption(&self, shape: &[usize], first: usize, options: &DifferenceOptions) -> String {
+        let total = self.count;
+        let verdict = match self.mismatches {
+            0 => format!("all {total} elements within"),
+            1 => format!("1 of {total} elements beyond"),
+            n => format!("{n} of {total} elements beyond"),
+        };
+        let tolerance = format!("rtol {}, atol {}", units::number(options.rtol), units::number(options.atol));
+        let mut text = format!("{verdict} {tolerance}");
+        if self.largest > 0.0 {
+            let at = coordinates(first + self.largest_at, shape);
+            text.push_str(&format!("; largest error {} at {at}", options.number(self.largest)));
+        }
+        if self.odd > 0 {
+            text.push_str(&format!("; {} not finite", self.odd));
+        }
+        text
+    }
+}
+
+/// One cell: the elements it stands for, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Cell {
+    /// Largest error above zero.
+    pub(super) above: f64,
+    /// Largest error below zero, as a negative number.
+    pub(super) below: f64,
+    /// The squares of all errors, in units of the square of the largest of all cells.
+    squares: f64,
+    pub(super) elements: u32,
+    pub(super) odd: bool,
+    pub(super) mismatches: u32,
+    /// The flat index of the first element of the largest error.
+    pub(super) worst_at: usize,
+}
+
+impl Cell {
+    /// The error of the largest magnitude.
+    pub(super) fn worst(&self) -> f64 {
+        if self.above >= -self.below { self.above } else { self.below }
+    }
+
+    /// The root mean square of the errors.
+    pub(super) fn mean(&self, largest: f64) -> f64 {
+        largest * (self.squares / f64::from(self.elements.max(1))).sqrt()
+    }
+}
+
+/// Elements as cells of a grid.
+pub(super) struct Grid {
+    pub(super) cells: Vec<Cell>,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// The extents in elements.
+    pub(super) extents: (usize, usize),
+    /// Some error of all that share the colours is below zero, or not finite.
+    pub(super) is_signed: bool,
+    pub(super) has_odd: bool,
+}
+
+impl Grid {
+    /// The grid of the `height * width` elements from `first` on, of at most `most` rows and columns. `figures` are those of all elements
+    /// that share its colours.
+    pub(super) fn new(
+        elements: &Elements<'_>,
+        first: usize,
+        (height, width): (usize, usize),
+        most: (usize, usize),
+        figures: &Figures,
+    ) -> Grid {
+        let (rows, columns) = (height.min(most.0), width.min(most.1));
+        let mut cells = vec![Cell::default(); rows * columns];
+        for place in 0..height * width {
+            let one = elements.compare(first + place);
+            let (row, column) = (place / width * rows / height, place % width * columns / width);
+            let cell = &mut cells[row * columns + column];
+            let is_worse = one.odd || one.error.abs() > cell.worst().abs();
+            if cell.elements == 0 || (is_worse && !cell.odd) {
+                cell.worst_at = first + place;
+            }
+            cell.above = cell.above.max(one.error);
+            cell.below = cell.below.min(one.error);
+            cell.odd |= one.odd;
+            cell.elements += 1;
+            cell.mismatches += u32::from(one.mismatch);
+            if one.error != 0.0 {
+                cell.squares += (one.error / figures.largest).powi(2);
+            }
+        }
+        Grid { cells, rows, columns, extents: (height, width), is_signed: figures.is_signed, has_odd: figures.odd > 0 }
+    }
+
+    /// True if a cell has an element beyond the tolerance; false outside.
+    pub(super) fn mismatch(&self, row: Option<usize>, column: Option<usize>) -> bool {
+        let inside = row.filter(|r| *r < self.rows).zip(column.filter(|c| *c < self.columns));
+        inside.is_some_and(|(row, column)| self.cells[row * self.columns + column].mismatches > 0)
+    }
+
+    /// The rows of elements of a row of cells; likewise columns, with the other extents.
+    pub(super) fn span(cell: usize, cells: usize, extent: usize) -> Range<usize> {
+        (cell * extent).div_ceil(cells)..((cell + 1) * extent).div_ceil(cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(actual: &[f64], expected: &[f64], options: &DifferenceOptions) -> Figures {
+        Figures::of(&Elements { actual, expected, options }, 0..actual.len())
+    }
+
+    #[test]
+    fn cells_keep_their_worst_element_and_the_mean_of_all() {
+        let options = DifferenceOptions { rtol: 0.0, atol: 0.5, ..DifferenceOptions::default() };
+        let mut actual = vec![0.0; 1000 * 1000];
+        actual[999_999] = -3.0;
+        actual[0] = 0.25;
+        let expected = vec![0.0; 1_000_000];
+        let elements = Elements { actual: &actual, expected: &expected, options: &options };
+        let all = Figures::of(&elements, 0..1_000_000);
+        let grid = Grid::new(&elements, 0, (1000, 1000), (50, 100), &all);
+        assert_eq!((grid.rows, grid.columns), (50, 100));
+        assert_eq!((grid.cells[0].worst(), grid.cells[0].worst_at, grid.cells[0].elements), (0.25, 0, 200));
+        let last = grid.cells.last().expect("a cell");
+        assert_eq!((last.worst(), last.worst_at, last.mismatches), (-3.0, 999_999, 1));
+        // One error of 3 among 200 elements: 3 / sqrt(200).
+        assert!((last.mean(all.largest) - 3.0 / 200f64.sqrt()).abs() < 1e-12);
+        assert_eq!((all.mismatches, all.odd, all.largest, all.largest_at), (1, 0, 3.0, 999_999));
+        assert_eq!((all.differing, all.smallest, all.is_signed), (2, 0.25, true));
+    }
+
+    #[test]
+    fn spans_are_the_elements_that_cells_are_made_of() {
+        for (extent, cells) in [(1000, 56), (80, 80), (81, 80), (7, 3), (1, 1), (113, 56)] {
+            for cell in 0..cells {
+                let span = Grid::span(cell, cells, extent);
+                let made: Vec<usize> = (0..extent).filter(|i| i * cells / extent == cell).collect();
+                assert_eq!(span.collect::<Vec<_>>(), made, "{cell} of {cells} over {extent}");
+            }
+        }
+    }
+
+    #[test]
+    fn nan_and_infinity_match_as_torch_has_it() {
+        let (nan, inf) = (f64::NAN, f64::INFINITY);
+        let count = |equal_nan: bool| {
+            let options = DifferenceOptions { equal_nan, ..DifferenceOptions::default() };
+            let all = figures(&[nan, inf, inf, nan, 1.0], &[nan, inf, -inf, 1.0, inf], &options);
+            (all.mismatches, all.odd)
+        };
+        assert_eq!(count(false), (4, 4));
+        assert_eq!(count(true), (3, 3));
+    }
+
+    #[test]
+    fn kinds_count_as_they_say() {
+        let error = |kind, actual, expected| {
+            let options = DifferenceOptions { kind, rtol: 0.5, atol: 1.0, ..DifferenceOptions::default() };
+            Elements { actual: &[actual], expected: &[expected], options: &options }.compare(0)
+        };
+        let fine = |error| Compared { error, odd: false, mismatch: false };
+        assert_eq!(error(DifferenceKind::Signed, 2.0, 4.0), fine(-2.0));
+        assert_eq!(error(DifferenceKind::Absolute, 2.0, 4.0), fine(2.0));
+        assert_eq!(error(DifferenceKind::Relative, 2.0, -4.0), Compared { error: 1.5, odd: false, mismatch: true });
+        // The tolerance of 4 is 1 + 0.5 * 4.
+        assert_eq!(error(DifferenceKind::Tolerance, 5.5, 4.0), fine(0.5));
+        assert_eq!(error(DifferenceKind::Relative, 1.0, 0.0), Compared { error: 0.0, odd: true, mismatch: false });
+    }
+}

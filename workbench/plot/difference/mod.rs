@@ -1,0 +1,208 @@
+//! Pictures of the difference of two arrays: a profile for one dimension, a map for two, a mosaic of slices for more.
+//!
+//! `grid` sorts the elements into cells and counts, `scale` gives an error its depth of colour, `map`, `mosaic` and `profile` draw.
+
+mod grid;
+mod map;
+mod mosaic;
+mod options;
+mod profile;
+mod scale;
+
+pub use options::{DepthScale, DifferenceKind, DifferenceOptions};
+
+use super::Svg;
+use super::canvas::notice;
+use grid::{Elements, Figures, Grid};
+use options::{slice_name, unravel};
+use scale::Depth;
+
+/// A slice of an array, as a map of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slice {
+    /// Its name, such as `[3, :, :]`.
+    pub name: String,
+    /// The number of its elements beyond the tolerance.
+    pub mismatches: usize,
+    /// The number of its elements.
+    pub elements: usize,
+    /// Its map.
+    pub map: Svg,
+}
+
+/// The maps of the slices of an array of three and more dimensions along its last two: all of at most twelve, else the twelve with most
+/// mismatches. None where [`difference_map`] has a message or nothing differs. Their colours have the same scale only if they say so.
+pub fn difference_slices(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Vec<Slice> {
+    let total = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+    let fits = total == Some(actual.len()) && actual.len() == expected.len() && !actual.is_empty();
+    if shape.len() < 3 || !fits || actual.len() == shape[shape.len() - 2] * shape[shape.len() - 1] {
+        return Vec::new();
+    }
+    let elements = Elements { actual, expected, options };
+    let slices = mosaic::chosen(&elements, shape);
+    if slices.iter().all(|(_, figures)| figures.are_equal()) {
+        return Vec::new();
+    }
+    let lead = &shape[..shape.len() - 2];
+    let map = |(i, figures): (usize, Figures)| {
+        let index = unravel(i, lead);
+        let name = slice_name(&index);
+        let options = DifferenceOptions { slice: index, ..options.clone() };
+        let map = difference_map(actual, expected, shape, &options);
+        Slice { name, mismatches: figures.mismatches, elements: figures.count, map }
+    };
+    slices.into_iter().map(map).collect()
+}
+
+/// Draws the differences of `actual` from `expected`, both of `shape`, row-major.
+///
+/// One dimension makes a profile, two a map, more a mosaic of slices along the last two. Large arrays are cut into cells: the hue of a cell
+/// shows whether its worst element is too large or too small, its depth the root mean square of its errors, so that one wrong element in a
+/// cell looks other than all of them. A line surrounds the elements beyond the tolerance.
+pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Svg {
+    let title = options.heading();
+    let total = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+    if total != Some(actual.len()) || actual.len() != expected.len() {
+        let (a, e) = (actual.len(), expected.len());
+        return notice(&title, &format!("{a} elements against {e} do not fill the shape {shape:?}"));
+    }
+    if actual.is_empty() {
+        return notice(&title, "the arrays are empty");
+    }
+    let elements = Elements { actual, expected, options };
+    if options.kind == DifferenceKind::Tolerance && options.rtol == 0.0 && options.atol == 0.0 {
+        return notice(&title, "there is no tolerance that an error could be measured in: rtol and atol are 0");
+    }
+    if !options.slice.is_empty() {
+        return slice(&title, &elements, shape);
+    }
+    let figures = Figures::of(&elements, 0..actual.len());
+    if figures.are_equal() {
+        let all = if actual.len() == 1 {
+            "the one element is".to_owned()
+        } else {
+            format!("all {} elements are", actual.len())
+        };
+        return notice(&title, &format!("{all} equal"));
+    }
+    match *shape {
+        [] | [_] => profile::draw(&title, &elements, &figures),
+        [height, width] => {
+            let grid = Grid::new(&elements, 0, (height, width), map::MOST, &figures);
+            let depth = Depth::new(&figures, options.scale);
+            map::draw(&title, &figures.caption(shape, 0, options), (&grid, &depth), &elements, shape)
+        }
+        _ => mosaic::draw(&title, &elements, &figures, shape),
+    }
+}
+
+/// The map of the slice that the options name.
+fn slice(title: &str, elements: &Elements<'_>, shape: &[usize]) -> Svg {
+    let index = &elements.options.slice;
+    let lead = &shape[..shape.len().saturating_sub(2)];
+    if index.len() != lead.len() || index.iter().zip(lead).any(|(i, dim)| i >= dim) {
+        let message = match lead.len() {
+            0 => format!("an array of shape {shape:?} has no slices: it is shown whole"),
+            _ => format!("there is no slice {} of an array of shape {shape:?}", slice_name(index)),
+        };
+        return notice(title, &message);
+    }
+    let (height, width) = (shape[lead.len()], shape[lead.len() + 1]);
+    let number = index.iter().zip(lead).fold(0, |at, (i, dim)| at * dim + i);
+    let first = number * height * width;
+    let figures = Figures::of(elements, first..first + height * width);
+    let grid = Grid::new(elements, first, (height, width), map::MOST, &figures);
+    let caption = figures.caption(shape, first, elements.options);
+    let depth = Depth::new(&figures, elements.options.scale);
+    map::draw(&format!("{title}, {}", slice_name(index)), &caption, (&grid, &depth), elements, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_equal_takes_one_line() {
+        let six = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        for shape in [&[6][..], &[2, 3], &[1, 2, 3]] {
+            let svg = difference_map(&six, &six, shape, &DifferenceOptions::default());
+            assert!(
+                svg.as_str().contains("all 6 elements are equal") && svg.as_str().contains("height=\"76\""),
+                "{svg}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_slice_is_named_and_counted_alone() {
+        let expected = vec![0.0; 2 * 3 * 4 * 5];
+        let mut actual = expected.clone();
+        // Two in [1, 2, :, :], one of them at [1, 2, 3, 4], the last; one elsewhere.
+        actual[119] = 2.0;
+        actual[100] = 1.0;
+        actual[0] = 9.0;
+        let options = DifferenceOptions { slice: vec![1, 2], ..DifferenceOptions::default() };
+        let svg = difference_map(&actual, &expected, &[2, 3, 4, 5], &options);
+        assert!(svg.as_str().contains("[1, 2, :, :]"), "{svg}");
+        assert!(
+            svg.as_str().contains("2 of 20 elements beyond")
+                && svg.as_str().contains("largest error 2 at [1, 2, 3, 4]"),
+            "{svg}"
+        );
+        for (wrong, shape) in
+            [(vec![2, 0], &[2, 3, 4, 5][..]), (vec![1], &[2, 3, 4, 5]), (vec![0], &[6, 20]), (vec![0], &[120])]
+        {
+            let options = DifferenceOptions { slice: wrong, ..DifferenceOptions::default() };
+            let svg = difference_map(&actual, &expected, shape, &options);
+            assert!(svg.as_str().contains("slice"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn errors_in_tolerances_need_a_tolerance() {
+        let options =
+            DifferenceOptions { kind: DifferenceKind::Tolerance, rtol: 0.0, atol: 0.0, ..DifferenceOptions::default() };
+        let svg = difference_map(&[1.0], &[2.0], &[1], &options);
+        assert!(svg.as_str().contains("there is no tolerance"), "{svg}");
+    }
+
+    /// 20 slices of 2 x 3; slice 7 has two mismatches, slice 19 one large one.
+    fn arrays() -> (Vec<f64>, Vec<f64>) {
+        let expected = vec![1.0; 20 * 6];
+        let mut actual = expected.clone();
+        actual[7 * 6] = 1.5;
+        actual[7 * 6 + 5] = 0.5;
+        actual[19 * 6 + 1] = 100.0;
+        (actual, expected)
+    }
+
+    #[test]
+    fn the_slices_with_most_mismatches_are_shown() {
+        let (actual, expected) = arrays();
+        let slices = difference_slices(&actual, &expected, &[4, 5, 2, 3], &DifferenceOptions::default());
+        assert_eq!(slices.len(), 12);
+        let wrong: Vec<(&str, usize)> =
+            slices.iter().filter(|s| s.mismatches > 0).map(|s| (s.name.as_str(), s.mismatches)).collect();
+        assert_eq!(wrong, [("[1, 2, :, :]", 2), ("[3, 4, :, :]", 1)]);
+        assert!(slices.iter().all(|s| s.elements == 6));
+    }
+
+    #[test]
+    fn arrays_without_slices_have_none() {
+        let options = DifferenceOptions::default();
+        assert_eq!(difference_slices(&[1.0; 6], &[2.0; 6], &[2, 3], &options), []);
+        assert_eq!(difference_slices(&[1.0; 6], &[2.0; 6], &[1, 2, 3], &options), [], "one slice is no slider");
+        assert_eq!(difference_slices(&[1.0; 6], &[1.0; 6], &[3, 2, 1], &options), [], "nothing differs");
+        assert_eq!(difference_slices(&[], &[], &[0, 2, 3], &options), []);
+        assert_eq!(difference_slices(&[1.0], &[1.0; 2], &[1, 1, 2], &options), []);
+    }
+
+    #[test]
+    fn a_mosaic_names_its_slices() {
+        let (actual, expected) = arrays();
+        let svg = difference_map(&actual, &expected, &[4, 5, 2, 3], &DifferenceOptions::default());
+        assert!(svg.as_str().contains("[1, 2, :, :]") && svg.as_str().contains("the worst 12 of 20 slices"), "{svg}");
+        let few = difference_map(&actual, &expected, &[2, 10, 6], &DifferenceOptions::default());
+        assert!(few.as_str().contains("[1, :, :]") && !few.as_str().contains("worst 12"), "{few}");
+    }
+}

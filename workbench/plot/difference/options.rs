@@ -1,0 +1,137 @@
+//! Options of the pictures, and the words for places in an array.
+
+use crate::bench::units;
+use crate::plot::canvas::shorten;
+
+/// The difference that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DifferenceKind {
+    /// `actual - expected`: too large and too small each have a hue.
+    #[default]
+    Signed,
+    /// `|actual - expected|`.
+    Absolute,
+    /// `|actual - expected| / |expected|`; not finite where zero was expected and something else came.
+    Relative,
+    /// `|actual - expected| / (atol + rtol |expected|)`: an element agrees up to 1.
+    Tolerance,
+}
+
+/// The way in which the depth of a colour grows with the error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DepthScale {
+    /// Logarithmic where a tenth of the errors is below a hundredth of the largest, else by the square root.
+    #[default]
+    Auto,
+    /// In proportion.
+    Linear,
+    /// By the square root, so that small errors are visible.
+    SquareRoot,
+    /// By the logarithm, over at most six decades.
+    Log,
+}
+
+/// The options of the picture, and of what counts as a mismatch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DifferenceOptions {
+    /// The title, which names the arrays; may be empty.
+    pub title: String,
+    /// The difference that is shown.
+    pub kind: DifferenceKind,
+    /// The scale of the colours.
+    pub scale: DepthScale,
+    /// The slice that is shown of an array of three and more dimensions: an index into all but the last two. Empty for all of them.
+    pub slice: Vec<usize>,
+    /// An element matches where `|actual - expected| <= atol + rtol * |expected|`, as in torch.testing.
+    pub rtol: f64,
+    /// See [`rtol`](Self::rtol).
+    pub atol: f64,
+    /// True if NaN matches NaN.
+    pub equal_nan: bool,
+}
+
+impl Default for DifferenceOptions {
+    /// torch.testing's tolerances for float32.
+    fn default() -> Self {
+        DifferenceOptions {
+            title: String::new(),
+            kind: DifferenceKind::Signed,
+            scale: DepthScale::Auto,
+            slice: Vec::new(),
+            rtol: 1.3e-6,
+            atol: 1e-5,
+            equal_nan: false,
+        }
+    }
+}
+
+impl DifferenceOptions {
+    pub(super) fn heading(&self) -> String {
+        let kind = match self.kind {
+            DifferenceKind::Signed => "Difference from the reference",
+            DifferenceKind::Absolute => "Absolute difference from the reference",
+            DifferenceKind::Relative => "Relative difference from the reference",
+            DifferenceKind::Tolerance => "Difference from the reference in tolerances",
+        };
+        if self.title.is_empty() { kind.to_owned() } else { shorten(&self.title, 70) }
+    }
+
+    /// An error as the picture's kind counts it.
+    pub(super) fn number(&self, value: f64) -> String {
+        let text = units::number(value);
+        if self.kind == DifferenceKind::Tolerance { format!("{text}×") } else { text }
+    }
+}
+
+/// The index of an element, such as `[3, 17]`.
+pub(super) fn coordinates(flat: usize, shape: &[usize]) -> String {
+    let index: Vec<String> = unravel(flat, shape).iter().map(usize::to_string).collect();
+    format!("[{}]", index.join(", "))
+}
+
+/// The index of a row-major element.
+pub(super) fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
+    let mut rest = flat;
+    let mut index = vec![0; shape.len()];
+    for (slot, &dim) in index.iter_mut().zip(shape).rev() {
+        *slot = rest % dim.max(1);
+        rest /= dim.max(1);
+    }
+    index
+}
+
+/// The name of a slice, such as `[3, :, :]`.
+pub(super) fn slice_name(lead: &[usize]) -> String {
+    let index: Vec<String> = lead.iter().map(usize::to_string).chain([":".to_owned(), ":".to_owned()]).collect();
+    format!("[{}]", index.join(", "))
+}
+
+/// The maximal half-open runs of `0..count` where `holds`.
+pub(super) fn runs(count: usize, holds: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut from = None;
+    for i in 0..=count {
+        match (from, i < count && holds(i)) {
+            (None, true) => from = Some(i),
+            (Some(start), false) => {
+                found.push((start, i));
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_maximal() {
+        assert_eq!(runs(6, |i| i != 2 && i != 5), [(0, 2), (3, 5)]);
+        assert_eq!(runs(0, |_| true), []);
+        assert_eq!(coordinates(23, &[2, 3, 4]), "[1, 2, 3]");
+        assert_eq!(coordinates(0, &[]), "[]");
+    }
+}

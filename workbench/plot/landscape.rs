@@ -1,0 +1,181 @@
+//! The landscape of a tuning: the time of each value of one or two parameters, the best marked.
+
+use plotters_backend::text_anchor::{HPos, VPos};
+
+use super::Svg;
+use super::canvas::{Canvas, Drawn, Weight, caption_width, notice, picture, shorten, text_width};
+use super::theme::Role;
+use crate::bench::units;
+
+/// The outcome of the configurations that a cell stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Seconds of a call of the fastest.
+    Time(f64),
+    /// None was right; the reason of the first.
+    Wrong(String),
+    /// None could be made or run; the reason of the first.
+    Failed(String),
+    /// None was measured.
+    Nothing,
+}
+
+/// A parameter: its name and the texts of its values, in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name.
+    pub name: String,
+    /// Its values.
+    pub values: Vec<String>,
+}
+
+/// Data of the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landscape {
+    /// The title.
+    pub title: String,
+    /// The line under it.
+    pub caption: String,
+    /// The parameter along the columns.
+    pub across: Parameter,
+    /// The parameter along the rows, if there are two.
+    pub down: Option<Parameter>,
+    /// One outcome per cell, row by row, and the text under the pointer.
+    pub cells: Vec<(Outcome, String)>,
+}
+
+const LEFT: f64 = 16.0;
+const TOP: f64 = 88.0;
+const ROW: f64 = 34.0;
+/// Most characters of a value.
+const VALUE: usize = 14;
+/// Most columns and rows that are drawn.
+const MOST: usize = 40;
+
+/// Draws the landscape: the deeper a cell, the faster; the fastest has a frame.
+pub fn landscape(data: &Landscape) -> Svg {
+    let title = shorten(&data.title, 70);
+    let rows = data.down.as_ref().map_or(1, |p| p.values.len());
+    let columns = data.across.values.len();
+    if rows * columns != data.cells.len() || data.cells.is_empty() {
+        return notice(&title, "nothing was measured");
+    }
+    if rows > MOST || columns > MOST {
+        return notice(&title, &format!("{columns} by {rows} values are too many for a picture; the table has them"));
+    }
+    let names = data.down.iter().flat_map(|p| &p.values).map(|v| text_width(&shorten(v, VALUE), 12.0));
+    let beside =
+        data.down.as_ref().map_or(0.0, |p| names.fold(text_width(&shorten(&p.name, VALUE), 12.0), f64::max) + 16.0);
+    let widest = data.across.values.iter().map(|v| text_width(&shorten(v, VALUE), 12.0)).fold(62.0, f64::max);
+    let pitch = (widest + 8.0).min(110.0);
+    let caption = shorten(&data.caption, 130);
+    let width = (LEFT + beside + pitch * columns as f64 + 16.0).max(caption_width(&caption)).max(420.0);
+    let height = TOP + ROW * rows as f64 + 16.0;
+    picture(width as u32, height as u32, &title, |canvas| {
+        canvas.heading(&title, &caption)?;
+        draw(canvas, data, (rows, columns), (LEFT + beside, pitch))
+    })
+}
+
+fn draw(canvas: &Canvas, data: &Landscape, (rows, columns): (usize, usize), (left, pitch): (f64, f64)) -> Drawn {
+    let muted = |h, at, text: &str| canvas.text(Role::Muted, 12.0, Weight::Normal, (h, VPos::Center), at, text);
+    let ink = |h, at, text: &str| canvas.text(Role::Ink, 12.0, Weight::Bold, (h, VPos::Center), at, text);
+    ink(HPos::Left, (left, TOP - 30.0), &shorten(&data.across.name, 40))?;
+    for (i, value) in data.across.values.iter().enumerate() {
+        muted(HPos::Center, (left + pitch * (i as f64 + 0.5), TOP - 11.0), &shorten(value, VALUE))?;
+    }
+    if let Some(down) = &data.down {
+        ink(HPos::Right, (left - 10.0, TOP - 11.0), &shorten(&down.name, VALUE))?;
+        for (i, value) in down.values.iter().enumerate() {
+            muted(HPos::Right, (left - 10.0, TOP + ROW * (i as f64 + 0.5)), &shorten(value, VALUE))?;
+        }
+    }
+    let times = data.cells.iter().filter_map(|(outcome, _)| time(outcome));
+    let (best, worst) = times.fold((f64::INFINITY, 0.0f64), |(low, high), t| (low.min(t), high.max(t)));
+    for row in 0..rows {
+        for column in 0..columns {
+            let (outcome, tip) = &data.cells[row * columns + column];
+            let at = (left + pitch * column as f64, TOP + ROW * row as f64);
+            cell(canvas, outcome, tip, at, (pitch - 2.0, ROW - 2.0), (best, worst))?;
+        }
+    }
+    Ok(())
+}
+
+/// The time of an outcome that can be drawn.
+fn time(outcome: &Outcome) -> Option<f64> {
+    match outcome {
+        Outcome::Time(t) if t.is_finite() && *t > 0.0 => Some(*t),
+        _ => None,
+    }
+}
+
+fn cell(
+    canvas: &Canvas,
+    outcome: &Outcome,
+    tip: &str,
+    at: (f64, f64),
+    size: (f64, f64),
+    (best, worst): (f64, f64),
+) -> Drawn {
+    let middle = (at.0 + size.0 / 2.0, at.1 + size.1 / 2.0);
+    let say = |role, weight, text: &str| canvas.text(role, 12.0, weight, (HPos::Center, VPos::Center), middle, text);
+    match (time(outcome), outcome) {
+        (Some(t), _) => {
+            // By the logarithm; the text on the deepest cell is readable on both pages.
+            let share = if worst > best { 1.0 - (t / best).ln() / (worst / best).ln() } else { 1.0 };
+            canvas.rect(Canvas::fill(Role::Series(0), 0.06 + 0.44 * share), at, size)?;
+            if t <= best {
+                canvas.rect(Canvas::stroke(Role::Ink, 2.0), at, size)?;
+            }
+            say(Role::Ink, if t <= best { Weight::Bold } else { Weight::Normal }, &units::seconds(t))?;
+        }
+        (None, Outcome::Wrong(_)) => {
+            canvas.rect(Canvas::fill(Role::Positive, 0.3), at, size)?;
+            say(Role::Ink, Weight::Normal, "wrong")?;
+        }
+        (None, Outcome::Failed(_)) => {
+            canvas.rect(Canvas::fill(Role::Zero, 1.0), at, size)?;
+            say(Role::Muted, Weight::Normal, "failed")?;
+        }
+        (None, _) => canvas.rect(Canvas::fill(Role::Zero, 1.0), at, size)?,
+    }
+    canvas.tip(tip);
+    canvas.rect(Canvas::fill(Role::Pointer, 1.0), at, size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(name: &str, values: &[&str]) -> Parameter {
+        Parameter { name: name.into(), values: values.iter().map(|v| (*v).to_owned()).collect() }
+    }
+
+    #[test]
+    fn a_landscape_shows_every_outcome() {
+        let cells = vec![
+            (Outcome::Time(2e-6), "BLOCK=64 TILE=8".to_owned()),
+            (Outcome::Time(1e-6), "BLOCK=128 TILE=8".to_owned()),
+            (Outcome::Wrong("3 elements differ".into()), "<3 elements differ>".to_owned()),
+            (Outcome::Failed("no".into()), "no".to_owned()),
+        ];
+        let data = Landscape {
+            title: "scale".into(),
+            caption: "a caption".into(),
+            across: parameter("BLOCK", &["64", "128"]),
+            down: Some(parameter("TILE", &["8", "16"])),
+            cells,
+        };
+        let text = landscape(&data).into_string();
+        for shown in ["1.00 µs", "2.00 µs", "wrong", "failed", "&lt;3 elements differ&gt;", "BLOCK", "TILE"] {
+            assert!(text.contains(shown), "{shown} in {text}");
+        }
+        // The fastest alone has a frame.
+        assert_eq!(text.matches("font-weight=\"600\">1.00 µs").count(), 1);
+        let alone = Landscape { down: None, cells: data.cells[..2].to_vec(), ..data.clone() };
+        assert!(landscape(&alone).as_str().contains("1.00 µs"));
+        let none = Landscape { cells: Vec::new(), ..data };
+        assert!(landscape(&none).as_str().contains("nothing was measured"));
+    }
+}

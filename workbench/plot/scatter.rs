@@ -1,0 +1,191 @@
+//! Errors against the size of what was expected, with the tolerance as a line.
+
+use plotters_backend::text_anchor::{HPos, VPos};
+
+use super::Svg;
+use super::axis::Axis;
+use super::canvas::{Canvas, Drawn, Plane, Weight, curve, notice, picture, place};
+use super::difference::DifferenceOptions;
+use super::theme::Role;
+use crate::bench::units;
+
+/// Places across and up in which elements are counted together.
+const ACROSS: usize = 90;
+const UP: usize = 44;
+/// Steps of depth, by the logarithm of the count.
+const STEPS: u32 = 8;
+
+/// The elements that a picture shows, and the number of those that it does not.
+struct Points {
+    /// `|expected|` and `|actual - expected|`, both above zero, and whether the element is beyond the tolerance.
+    shown: Vec<(f64, f64, bool)>,
+    /// Errors where zero was expected, which has no place on a logarithmic axis: they stand at its left end.
+    of_zero: Vec<(f64, bool)>,
+    exact: usize,
+    odd: usize,
+}
+
+impl Points {
+    fn new(actual: &[f64], expected: &[f64], options: &DifferenceOptions) -> Points {
+        let mut points = Points { shown: Vec::new(), of_zero: Vec::new(), exact: 0, odd: 0 };
+        for (&a, &e) in actual.iter().zip(expected) {
+            if a == e || (a.is_nan() && e.is_nan() && options.equal_nan) {
+                points.exact += 1;
+                continue;
+            }
+            let error = (a - e).abs();
+            let beyond = error > options.atol + options.rtol * e.abs();
+            match (error.is_finite(), e == 0.0) {
+                (false, _) => points.odd += 1,
+                (true, true) => points.of_zero.push((error, beyond)),
+                (true, false) => points.shown.push((e.abs(), error, beyond)),
+            }
+        }
+        points
+    }
+}
+
+/// Draws `|actual - expected|` against `|expected|`, both on logarithmic axes, with the tolerance `atol + rtol |expected|` as a line. Elements
+/// that lie together are counted together. Exact ones and differences that are not finite are counted in the caption.
+pub fn error_scatter(actual: &[f64], expected: &[f64], options: &DifferenceOptions) -> Svg {
+    let title = match options.title.as_str() {
+        "" => "Error against the size of the reference".to_owned(),
+        title => super::canvas::shorten(title, 70),
+    };
+    if actual.len() != expected.len() {
+        return notice(&title, &format!("{} elements against {} cannot be compared", actual.len(), expected.len()));
+    }
+    let points = Points::new(actual, expected, options);
+    if points.shown.is_empty() && points.of_zero.is_empty() {
+        let message = if actual.is_empty() {
+            "the arrays are empty"
+        } else {
+            "no element has an error that is finite and not zero"
+        };
+        return notice(&title, message);
+    }
+    picture(700, 330, &title, |canvas| draw(canvas, &title, &points, options, actual.len()))
+}
+
+fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptions, total: usize) -> Drawn {
+    const LEFT: f64 = 84.0;
+    const TOP: f64 = 76.0;
+    const WIDE: f64 = 560.0;
+    const TALL: f64 = 198.0;
+    let beyond = points.shown.iter().filter(|p| p.2).count() + points.of_zero.iter().filter(|p| p.1).count();
+    let mut caption =
+        format!("{beyond} of {total} elements above the line, which is the tolerance; {} exact", points.exact);
+    if points.odd > 0 {
+        caption.push_str(&format!(", {} not finite", points.odd));
+    }
+    canvas.heading(title, &caption)?;
+    let errors = || points.shown.iter().map(|p| p.1).chain(points.of_zero.iter().map(|p| p.0));
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let sizes = range(&mut points.shown.iter().map(|p| p.0));
+    let sizes = if sizes.1 > 0.0 { sizes } else { (1.0, 1.0) };
+    let (low, high) = range(&mut errors());
+    // The line is seen even where all errors are far from it, up to three decades.
+    let least = options.atol + options.rtol * sizes.0;
+    let high = if least > high && least < high * 1e3 { least } else { high };
+    let most = options.atol + options.rtol * sizes.1;
+    let low = if most > 0.0 && most < low && most > low * 1e-3 { most } else { low };
+    let (x, y) = (Axis::log(sizes.0, sizes.1, units::number), Axis::log(low, high, units::number));
+    let plane = canvas.plane((LEFT, TOP), (WIDE, TALL), x.ends, y.ends);
+    let bottom = TOP + TALL;
+    for (at, label) in &y.ticks {
+        let (_, py) = place(&plane, (x.ends.0, *at));
+        canvas.line(Role::Grid, 1.0, &[(LEFT, py), (LEFT + WIDE, py)])?;
+        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Right, VPos::Center), (LEFT - 10.0, py), label)?;
+    }
+    canvas.line(Role::Muted, 1.0, &[(LEFT, bottom), (LEFT + WIDE, bottom)])?;
+    for (at, label) in &x.ticks {
+        let (px, _) = place(&plane, (*at, y.ends.0));
+        canvas.line(Role::Muted, 1.0, &[(px, bottom), (px, bottom + 4.0)])?;
+        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Center, VPos::Top), (px, bottom + 9.0), label)?;
+    }
+    let axis = |h, at, text: &str| canvas.text(Role::Ink, 12.0, Weight::Normal, (h, VPos::Bottom), at, text);
+    axis(HPos::Left, (1.0, TOP - 10.0), "|result - reference|")?;
+    axis(HPos::Right, (LEFT + WIDE, bottom + 42.0), "|reference|")?;
+
+    let places = counted(points, &x, &y);
+    let fullest = places.iter().map(|p| p.count()).max().unwrap_or(1);
+    for (number, counts) in places.iter().enumerate().filter(|(_, counts)| counts.count() > 0) {
+        let (row, column) = (number / ACROSS, number % ACROSS);
+        let (w, h) = (WIDE / ACROSS as f64, TALL / UP as f64);
+        let at = (LEFT + column as f64 * w, bottom - (row + 1) as f64 * h);
+        let role = if counts.beyond > 0 { Role::Positive } else { Role::Negative };
+        let share = if fullest > 1 { f64::from(counts.count()).ln() / f64::from(fullest).ln() } else { 1.0 };
+        let step = (share * f64::from(STEPS - 1)).round() + 1.0;
+        canvas.rect(Canvas::fill(role, 0.25 + 0.75 * step / f64::from(STEPS)), at, (w, h))?;
+    }
+    tolerance(&plane, &x, &y, options)
+}
+
+/// The elements of a place.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    within: u32,
+    beyond: u32,
+}
+
+impl Counts {
+    fn count(self) -> u32 {
+        self.within.saturating_add(self.beyond)
+    }
+}
+
+/// The counts of all places, from the lowest row up.
+fn counted(points: &Points, x: &Axis, y: &Axis) -> Vec<Counts> {
+    let mut places = vec![Counts::default(); ACROSS * UP];
+    let index = |at: f64, (low, high): (f64, f64), count: usize| {
+        (((at - low) / (high - low) * count as f64) as usize).min(count - 1)
+    };
+    let shown = points.shown.iter().map(|&(size, error, beyond)| (index(x.at(size), x.ends, ACROSS), error, beyond));
+    let of_zero = points.of_zero.iter().map(|&(error, beyond)| (0, error, beyond));
+    for (column, error, beyond) in shown.chain(of_zero) {
+        let place = &mut places[index(y.at(error), y.ends, UP) * ACROSS + column];
+        if beyond { place.beyond += 1 } else { place.within += 1 }
+    }
+    places
+}
+
+/// The tolerance as far as it lies in the plane.
+fn tolerance(plane: &Plane, x: &Axis, y: &Axis, options: &DifferenceOptions) -> Drawn {
+    let steps = 120;
+    let at = |i: usize| x.ends.0 + (x.ends.1 - x.ends.0) * i as f64 / f64::from(steps);
+    let allowed = |position: f64| (options.atol + options.rtol * 10f64.powf(position)).log10();
+    let inside = |v: f64| v.is_finite() && (y.ends.0..=y.ends.1).contains(&v);
+    let line: Vec<(f64, f64)> =
+        (0..=steps as usize).map(|i| (at(i), allowed(at(i)))).filter(|(_, v)| inside(*v)).collect();
+    if line.len() > 1 { curve(plane, Canvas::stroke(Role::Ink, 1.6), line) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_is_counted_once() {
+        let actual = [1.0, 2.1, 0.5, f64::NAN, 1e-9, 3.0];
+        let expected = [1.0, 2.0, 0.0, 1.0, 0.0, 3.0];
+        let options = DifferenceOptions::default();
+        let points = Points::new(&actual, &expected, &options);
+        assert_eq!((points.shown.len(), points.of_zero.len(), points.exact, points.odd), (1, 2, 2, 1));
+        assert_eq!(points.of_zero, [(0.5, true), (1e-9, false)]);
+        let (x, y) = (Axis::log(2.0, 2.0, units::number), Axis::log(1e-9, 0.5, units::number));
+        let places = counted(&points, &x, &y);
+        assert_eq!(places.iter().map(|p| p.count()).sum::<u32>(), 3);
+        assert_eq!(places.iter().map(|p| p.beyond).sum::<u32>(), 2);
+    }
+
+    #[test]
+    fn the_caption_counts_what_is_not_drawn() {
+        let svg = error_scatter(&[1.0, 2.1, f64::INFINITY], &[1.0, 2.0, 1.0], &DifferenceOptions::default());
+        assert!(svg.as_str().contains("1 of 3 elements above the line"), "{svg}");
+        assert!(svg.as_str().contains("1 exact, 1 not finite"), "{svg}");
+        let none = error_scatter(&[1.0], &[1.0], &DifferenceOptions::default());
+        assert!(none.as_str().contains("no element has an error"), "{none}");
+    }
+}

@@ -1,0 +1,150 @@
+"""Python expressions in a magic's line: references, contestants and arguments of a call."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import itertools
+import linecache
+from collections import ChainMap
+from dataclasses import dataclass, field
+from typing import Any, Iterator, Sequence
+
+from IPython.core.error import UsageError
+from IPython.utils.text import DollarFormatter
+
+from .errors import ArgumentError
+
+__all__ = ["Arguments", "Expressions", "a_type", "random_ones", "said_as_random"]
+
+#: Elements of a random argument of a check: odd, and more than one block of any size.
+_RANDOM_SIZE = 4099
+#: The numbers of the texts that tracebacks show.
+_NUMBERS = itertools.count(1)
+#: The name by which the arguments of a call are taken; no text that is an expression has it by chance.
+_TAKE = "__workbench_take__"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Arguments of a call: values, and values by name."""
+
+    values: tuple[Any, ...] = ()
+    named: dict[str, Any] = field(default_factory=dict)
+
+    def __add__(self, other: Arguments) -> Arguments:
+        for name in self.named.keys() & other.named.keys():
+            raise UsageError(f"the argument `{name}` is there twice; give it once")
+        return Arguments(self.values + other.values, {**self.named, **other.named})
+
+    @staticmethod
+    def of_order(operator: Any, inputs: Sequence[Any]) -> Arguments:
+        """The arguments of an operator in its schema's order, the keyword-only ones by name."""
+        count = operator._positional
+        return Arguments(tuple(inputs[:count]), dict(zip(operator.params[count:], inputs[count:])))
+
+
+class Expressions:
+    """The expressions of one line of a magic, evaluated in the notebook's namespace. A mistake names the magic and the text as it was written."""
+
+    def __init__(self, shell: Any, magic: str) -> None:
+        self.shell, self.magic = shell, magic
+
+    def fill(self, text: str) -> str:
+        """A text with `{...}` and `$name` filled in; raises what an expression in it raises."""
+        space = self.shell.user_ns
+        return DollarFormatter().vformat(text, args=[], kwargs=space) if "{" in text or "}" in text or "$" in text else text
+
+    def value(self, text: str, label: str | None = None) -> Any:
+        """The value of an expression. `label` is what was written, `--reference f`, if that is more than the expression."""
+        label = text if label is None else label
+        text = text.strip()
+        try:
+            tree = ast.parse(text, mode="eval")
+        except (SyntaxError, ValueError) as error:
+            raise self._mistake(text, label, error) from None
+        return self._run(tree, text, label, self.shell.user_ns)
+
+    def function(self, text: str, label: str, what: str) -> Any:
+        """The value of an expression that is a callable."""
+        made = self.value(text, label)
+        if not callable(made):
+            raise UsageError(f"{self.magic}: {label}: {a_type(made)} is no {what}; a callable is wanted")
+        return made
+
+    def contestants(self, texts: Sequence[str], option: str = "") -> dict[str, Any]:
+        """Callables by their names, of `name=expression` each."""
+        parts = [text.partition("=") for text in texts]
+        for text, (name, equals, expression) in zip(texts, parts):
+            if not equals or not name.strip() or not expression.strip():
+                raise UsageError(f'{self.magic}: `{text}` names no contestant; write name=expression, and in quotes if there are spaces: "f=lambda x: x"')
+        names = [name.strip() for name, _, _ in parts]
+        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+        if twice is not None:
+            raise UsageError(f"{self.magic}: two contestants are called `{twice}`; give one of them another name")
+        return {name: self.function(part[2], f"{option}{text}", "contestant") for name, part, text in zip(names, parts, texts)}
+
+    def arguments(self, text: str, label: str | None = None) -> Arguments:
+        """The arguments of a call as they stand between its parentheses: `x, c=2.0`."""
+        label = text if label is None else label
+        try:
+            tree = ast.parse(f"_({text})", mode="eval")
+        except (SyntaxError, ValueError) as error:
+            raise self._mistake(text, label, error) from None
+        call = tree.body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise UsageError(f"{self.magic}: {label}: these are no arguments of one call; write them as between its parentheses: x, c=2.0")
+        call.func = ast.copy_location(ast.Name(_TAKE, ast.Load()), call.func)
+        space = ChainMap({_TAKE: lambda *values, **named: Arguments(values, named)}, self.shell.user_ns)
+        made: Arguments = self._run(tree, f"  {text}", label, space)
+        return made
+
+    def _run(self, tree: ast.Expression, text: str, label: str, space: Any) -> Any:
+        # Tracebacks of what it makes show the text.
+        name = f"<{self.magic} {next(_NUMBERS)}>"
+        linecache.cache[name] = (len(text), None, [text], name)
+        try:
+            return eval(compile(tree, name, "eval"), self.shell.user_global_ns, space)
+        except Exception as error:
+            raise UsageError(f"{self.magic}: {label}: {type(error).__name__}: {error}") from error
+
+    def _mistake(self, text: str, label: str, error: Exception) -> UsageError:
+        # A word that was cut off at a space seldom is an expression.
+        advice = "" if " " in text else "; an expression with spaces stands in quotes"
+        return UsageError(f"{self.magic}: {label}: {type(error).__name__}: {getattr(error, 'msg', error)}{advice}")
+
+
+def random_ones(operator: Any, magic: str, remedy: str) -> Arguments:
+    """Random arguments of an operator of kernels; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
+    make = getattr(operator, "_random_args", None)
+    if make is None:
+        raise UsageError(f"{magic}: `{operator.name}` is no operator of kernels, so nothing says what its arrays are; {remedy}")
+    try:
+        return Arguments.of_order(operator, make(_RANDOM_SIZE))
+    except ArgumentError as error:
+        raise UsageError(f"{magic}: {error}; {remedy}") from None
+
+
+@contextlib.contextmanager
+def said_as_random(magic: str, remedy: str) -> Iterator[None]:
+    """Errors of a call on random arguments, with the word that they are random."""
+    note = f"the arguments are random arrays of one dimension, as none are given; {remedy}"
+    try:
+        yield
+    except ArgumentError as error:
+        raise UsageError(f"{magic}: {error} ({note})") from None
+    except UsageError:
+        raise
+    except Exception:
+        print(f"{magic}: {note}")
+        raise
+
+
+def a_type(value: Any) -> str:
+    """The type of a value with its article.
+
+    >>> a_type(3)
+    'an int'
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

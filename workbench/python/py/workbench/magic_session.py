@@ -1,0 +1,87 @@
+"""Names that the cells of a notebook have made: their texts, and the ones that an edit has left behind."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from .differentiable import Differentiable, warn_of_old
+
+__all__ = ["Session", "Text", "session_of"]
+
+
+@dataclass
+class Text:
+    """One text a name stood for."""
+
+    when: float
+    text: str
+
+
+@dataclass
+class Session:
+    """The names of one notebook; it outlives a reload of the extension.
+
+    >>> space = {}
+    >>> session = Session()
+    >>> session.land({"scale": 1}, "__global__ void scale() { }", space)
+    []
+    >>> space, session.texts["scale"][0].text
+    ({'scale': 1}, '__global__ void scale() { }')
+    """
+
+    made: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, list[Text]] = field(default_factory=dict)
+    #: Things that are not what the last edit says, with the reason, by name.
+    old: dict[str, tuple[Any, str]] = field(default_factory=dict)
+
+    def land(self, landed: dict[str, Any], cell: str, space: dict[str, Any]) -> list[str]:
+        """Puts the things of a cell into the namespace; gives the names of others that they hide."""
+        hidden = []
+        for name in landed:
+            if name in space and space[name] is not self.made.get(name):
+                hidden.append(f"the variable `{name}`")
+            elif name not in self.made and hasattr(builtins, name):
+                hidden.append(f"the builtin `{name}`")
+        for name, value in landed.items():
+            space[name] = self.made[name] = value
+            self.old.pop(name, None)
+            texts = self.texts.setdefault(name, [])
+            if not texts or texts[-1].text != cell:
+                texts.append(Text(time.time(), cell))
+        return hidden
+
+    def leave_old(self, names: set[str | None], why: str, space: dict[str, Any]) -> None:
+        """Notes that names still stand for their version before an edit."""
+        for name in names - {None}:
+            assert name is not None
+            thing = self.made.get(name)
+            if thing is not None and space.get(name) is thing:
+                reason = f"`{name}` is the version before the last edit, which {why}"
+                self.old[name] = (thing, reason)
+                if hasattr(thing, "_mark_stale"):
+                    thing._mark_stale(reason)
+
+    def why_old(self, thing: Any) -> str | None:
+        """The reason why a thing is not what the last edit says; None if it is."""
+        if isinstance(thing, Differentiable):
+            # A definition by `wb.op` makes it new again.
+            return thing._why_stale
+        return next((why for old, why in self.old.values() if old is thing), None)
+
+    def warn(self, thing: Any, place: str | None = None) -> None:
+        """Warns if a thing is not what the last edit says."""
+        why = self.why_old(thing)
+        if why is not None:
+            warn_of_old(why, place)
+
+
+_sessions: WeakKeyDictionary[Any, Session] = WeakKeyDictionary()
+
+
+def session_of(shell: Any) -> Session:
+    """The names of a shell."""
+    return _sessions.setdefault(shell, Session())

@@ -1,0 +1,415 @@
+"""`wb.tune`: configurations of an operator, checked first, then timed in turns, on this machine or on many."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import pathlib
+import pickle
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
+
+from . import _workbench, tuning_worker
+from ._progress import progress_text
+from ._workbench import Svg, format_seconds
+from .errors import ArgumentError, make_argument_error
+from .tuning_worker import DTYPE, OPTIONS, Config, Task, name_of, text_of
+
+if TYPE_CHECKING:
+    from .operators import Op
+
+__all__ = ["TuneReport", "tune"]
+
+#: Configurations that are timed in turns with one another, the common one besides.
+_SHARE = 16
+#: The best of all shares that are timed once more, side by side.
+_FINALISTS = 5
+#: Times that a share is given to an executor whose worker was lost.
+_TRIES = 4
+#: Rows of the table as text.
+_SHOWN = 12
+
+
+def tune(
+    operator: Op | str,
+    params: Mapping[str, Iterable[Any]],
+    *,
+    make_args: Callable[..., Any],
+    size: int = 1 << 20,
+    schema: str | None = None,
+    reference: Callable[..., Any] | None = None,
+    where: Callable[[dict[str, Any]], bool] | None = None,
+    executor: Any = None,
+    seconds: float = 0.1,
+    rtol: float | None = None,
+    atol: float | None = None,
+    resume: TuneReport | None = None,
+    **options: Any,
+) -> TuneReport:
+    """Tries every combination of parameters of an operator, or of CUDA C++ with its `schema`: checks each against the reference, times those
+    that are right in turns, and makes the operator of the fastest.
+
+    `params` maps names to values. `block`, `threads`, `grid`, `shared_mem`, `kernel` and `options` are those of `wb.op` and `wb.compile`;
+    `dtype` is handed to `make_args` as a keyword. `{NAME}` in `threads`, `grid`, `shared_mem`, `kernel` and `block` stands for a value:
+    `kernel="tiled<{TILE}>"`, `block="{BLOCK}"`. Names in `kernel` are arguments of its template, every other name is a macro of the text.
+    `where(config)` leaves out combinations.
+    `make_args(size)` gives the arguments of a call. Without a reference (here, or the operator's) results are not checked, and the report says so.
+
+    Configurations leave the timing as soon as they are clearly behind; `seconds` is for each one that stays to the end. All are compared with the first that is right, which is timed with
+    every share of them, so that machines of different speed can take part: `executor` is anything with `submit`, such as one of `concurrent.futures` or Dask's `Client`.
+    Lambdas reach its workers by the package cloudpickle. A share whose worker is lost is submitted again. The best are timed once more
+    here, side by side. A stop gives what was measured until then, with a note; `resume=report` goes on from there.
+
+    Raises ArgumentError for parameters that make no sense, and if no configuration is right.
+
+    >>> import numpy as np, workbench as wb
+    >>> source = '''
+    ... __global__ void scale(const float* x, float* y, int n) {
+    ...     for (int k = 0; k < PER; ++k) { int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER + k; if (i < n) y[i] = 2 * x[i]; }
+    ... }'''
+    >>> report = wb.tune(source, {"PER": [1, 4], "block": [64, 256]}, schema="doc::scale_tuned(Tensor x) -> Tensor", shape="x[n] -> y[n]",
+    ...                  threads="(n + {PER} - 1) / {PER}", reference=lambda x: 2 * x, size=1000, seconds=0.002,
+    ...                  make_args=lambda n: np.ones(n, np.float32))
+    >>> len(report.rows), sorted(report.best_config)
+    (4, ['PER', 'block'])
+    >>> report.best(np.ones(2, np.float32))
+    array([2., 2.], dtype=float32)
+    """
+    task = _task(operator, schema, reference, options, make_args, size, seconds, rtol, atol)
+    configs = _configs(params, where)
+    before = {} if resume is None else {name_of(row["config"]): row for row in resume.rows if row["status"] != "lost"}
+    left = [config for config in configs if name_of(config) not in before]
+    # All are compared with the first that is right, so it is in every share.
+    first = next((config for config in configs if tuning_worker.is_right(task, config)), configs[0])
+    shares = [replace(task, configs=(first, *(c for c in share if c is not first))) for share in _parts(left, _SHARE)]
+    rows: dict[str, dict[str, Any]] = {name_of(c): before[name_of(c)] for c in configs if name_of(c) in before}
+    notes: list[str] = []
+    if task.reference is None:
+        notes.append("there is no reference, so results were not checked")
+    run = _here(shares) if executor is None else _elsewhere(shares, executor)
+    with progress_text() as tell:
+        try:
+            for share, found in run:
+                for row in found:
+                    name = name_of(row["config"])
+                    # The common configuration is in every share; its row is that of the first.
+                    if name not in rows or rows[name]["status"] == "lost":
+                        rows[name] = row
+                tell(_progress(rows, len(configs)))
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+            notes.append(f"stopped: {len(rows)} of {len(configs)} configurations were measured; resume=report measures the rest")
+        ordered = [rows[name_of(config)] for config in configs if name_of(config) in rows]
+        _final(task, first, ordered, tell, notes)
+    lost = sum(row["status"] == "lost" for row in ordered)
+    if lost:
+        notes.append(f"{lost} configurations were lost with their workers; resume=report measures them")
+    return TuneReport(_native_name(task.schema), {name: list(values) for name, values in _values(params).items()}, ordered, notes, task, size)
+
+
+def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, Any], make_args: Any, size: int, seconds: float, rtol: Any, atol: Any) -> Task:
+    """The task without configurations."""
+    from .operators import Op
+
+    if not callable(make_args):
+        raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
+    if reference is not None and not callable(reference):
+        raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
+    if (rtol is None) != (atol is None):
+        raise make_argument_error("give both rtol and atol, or neither")
+    own = {"kernel": None, "shape": None, "threads": None, "block": None, "grid": None, "shared_mem": None}
+    unknown = [name for name in options if name not in own]
+    if unknown:
+        raise make_argument_error(f"wb.tune has no option {unknown[0]}=; those of operators are {', '.join(own)}, and macros belong into params")
+    if isinstance(operator, Op):
+        if schema is not None:
+            raise make_argument_error(f"`{operator.name}` has its schema; leave out schema=")
+        _, (source, state, timeout) = operator.module.__reduce__()
+        parts = {**own, **operator._parts, **options}
+        return Task(operator.schema, source, state, timeout, parts, reference or operator.reference, make_args, size, seconds, rtol, atol, ())
+    if not isinstance(operator, str):
+        raise make_argument_error(f"an operator of a kernel or CUDA C++ is tuned, got {type(operator).__name__}")
+    if schema is None:
+        raise make_argument_error('CUDA C++ is tuned as an operator: give its schema, as in schema="lab::scale(Tensor x) -> Tensor"')
+    return Task(schema, operator, None, None, {**own, **options}, reference, make_args, size, seconds, rtol, atol, ())
+
+
+def _native_name(schema: str) -> str:
+    return _workbench.schema_parts(schema)[0]
+
+
+def _values(params: Mapping[str, Iterable[Any]]) -> dict[str, tuple[Any, ...]]:
+    """The values of each parameter; ArgumentError for a parameter that has none, or that is no name."""
+    if not params:
+        raise make_argument_error("params maps names to values, and is empty")
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, values in params.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise make_argument_error(f"params: {name!r} is no name of a macro or an option")
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise make_argument_error(f"params: {name} is {values!r}; a list of values is wanted")
+        found[name] = tuple(values)
+        texts = [text_of(value) for value in found[name]]
+        if not texts:
+            raise make_argument_error(f"params: {name} has no values")
+        if len(set(texts)) != len(texts):
+            raise make_argument_error(f"params: {name} has a value twice: {', '.join(texts)}")
+    return found
+
+
+def _configs(params: Mapping[str, Iterable[Any]], where: Callable[[dict[str, Any]], bool] | None) -> list[Config]:
+    """All combinations that `where` keeps."""
+    values = _values(params)
+    every = (dict(zip(values, combination)) for combination in itertools.product(*values.values()))
+    configs: list[Config] = [config for config in every if where is None or where(config)]
+    if not configs:
+        raise make_argument_error("where leaves no combination of the parameters")
+    return configs
+
+
+def _parts(items: Sequence[Any], most: int) -> list[Sequence[Any]]:
+    return [items[at : at + most] for at in range(0, len(items), most)]
+
+
+def _here(shares: Sequence[Task]) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
+    for share in shares:
+        yield share, tuning_worker.measure(share)
+
+
+def _elsewhere(shares: Sequence[Task], executor: Any) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
+    """The rows of shares in the order in which workers finish them. One that is lost with its worker is submitted again."""
+    if not callable(getattr(executor, "submit", None)):
+        raise make_argument_error(f"executor is a {type(executor).__name__} without `submit`; give one of concurrent.futures, or Dask's Client")
+    # Dask would take two equal calls for one.
+    extra = {"pure": False} if type(executor).__module__.partition(".")[0] == "distributed" else {}
+    submit = lambda share: executor.submit(tuning_worker.measure_pickled, _pickled(share), **extra)
+    waiting = {index: (submit(share), 1) for index, share in enumerate(shares)}
+    try:
+        while waiting:
+            done = [index for index, (future, _) in waiting.items() if future.done()]
+            if not done:
+                time.sleep(0.02)
+            for index in done:
+                future, tries = waiting.pop(index)
+                try:
+                    yield shares[index], future.result()
+                except (ArgumentError, KeyboardInterrupt):
+                    raise
+                except Exception as error:
+                    if tries < _TRIES and (again := _again(submit, shares[index])) is not None:
+                        waiting[index] = (again, tries + 1)
+                    else:
+                        message = f"{type(error).__name__}: {error}"
+                        lost = [{"config": dict(c), "status": "lost", "message": message, "machine": ""} for c in shares[index].configs]
+                        yield shares[index], lost
+    finally:
+        for future, _ in waiting.values():
+            future.cancel()
+
+
+def _again(submit: Callable[[Task], Any], share: Task) -> Any:
+    """The share, submitted again; None where the executor takes no more, as a broken pool of processes does."""
+    try:
+        return submit(share)
+    except Exception:
+        return None
+
+
+def _pickled(share: Task) -> bytes:
+    try:
+        import cloudpickle
+    except ModuleNotFoundError:
+        try:
+            return pickle.dumps(share)
+        except Exception as error:
+            raise make_argument_error(f"the executor's workers cannot be given make_args or the reference ({error}); `pip install cloudpickle` helps") from None
+    return bytes(cloudpickle.dumps(share))
+
+
+def _progress(rows: Mapping[str, dict[str, Any]], count: int) -> str:
+    ranked = _ranked(rows.values())
+    best = f"  best so far {name_of(ranked[0]['config'])}, {ranked[0]['ratio']:.2f} of the first's time" if ranked else ""
+    return f"{len(rows)}/{count} configurations{best}"
+
+
+def _ranked(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that are right, the fastest first."""
+    right = [row for row in rows if row["status"] == "ok" and math.isfinite(row.get("ratio", math.nan))]
+    return sorted(right, key=lambda row: float(row["ratio"]))
+
+
+def _final(task: Task, first: Config, rows: list[dict[str, Any]], tell: Callable[[str], None], notes: list[str]) -> None:
+    """Times the best of all shares side by side on this machine, if several shares or machines gave them."""
+    ranked = _ranked(rows)
+    if len(rows) <= _SHARE and len({row["machine"] for row in rows}) <= 1 or len(ranked) < 2:
+        return
+    best = ranked[:_FINALISTS]
+    tell(f"the best {len(best)} once more, side by side")
+    configs = (first, *(row["config"] for row in best if row["config"] != first))
+    try:
+        found = {name_of(row["config"]): row for row in tuning_worker.measure(replace(task, configs=configs))}
+    except KeyboardInterrupt:
+        notes.append("stopped before the best were timed side by side")
+        return
+    for row in best:
+        again = found[name_of(row["config"])]
+        if again["status"] == "ok":
+            row.update({key: again[key] for key in ("median", "low", "high", "ratio", "samples", "machine")}, round=len(tuning_worker.ROUNDS) + 1)
+
+
+@dataclass(frozen=True)
+class TuneReport:
+    """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,
+    `status` ("ok", "wrong", "failed" or "lost"), `message`, and for those that are right `median`, `low`, `high` in seconds, `ratio` (its time by that
+    of the first configuration, measured in turns), `samples`, `round` (the last that it took part in) and `machine`; `notes` for the reader.
+
+    It shows itself as a table with the landscape of the parameters.
+
+    >>> import numpy as np, workbench as wb
+    >>> source = "__global__ void scale(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = BY * x[i]; }"
+    >>> report = wb.tune(source, {"BY": [2, 3], "block": [64, 128]}, schema="doc::scale_report(Tensor x) -> Tensor", shape="x[n] -> y[n]",
+    ...                  reference=lambda x: 2 * x, size=1000, seconds=0.002, make_args=lambda n: np.ones(n, np.float32))
+    >>> [row["status"] for row in report.rows], report.best_config["BY"]
+    (['ok', 'ok', 'wrong', 'wrong'], 2)
+    """
+
+    name: str
+    params: dict[str, list[Any]]
+    rows: list[dict[str, Any]]
+    notes: list[str]
+    _task: Task
+    _size: int
+
+    @property
+    def ranked(self) -> list[dict[str, Any]]:
+        """The rows of the configurations that are right, the fastest first. Rows of a later round come before those that left earlier."""
+        return sorted(_ranked(self.rows), key=lambda row: (-row["round"], row["ratio"]))
+
+    @property
+    def best_config(self) -> dict[str, Any]:
+        """The fastest configuration that is right; ArgumentError if there is none."""
+        ranked = self.ranked
+        if not ranked:
+            first = next((f": {name_of(row['config'])}: {row['message']}" for row in self.rows if row["message"]), "")
+            raise make_argument_error(f"`{self.name}`: no configuration is right{first}")
+        return dict(ranked[0]["config"])
+
+    @property
+    def best(self) -> Op:
+        """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator."""
+        from .operators import op
+
+        config = self.best_config
+        parts = tuning_worker.parts_of(self._task.parts, config)
+        made = op(self._task.schema, tuning_worker.module_of(self._task, config), reference=self._task.reference, **parts)
+        return made  # type: ignore[no-any-return]
+
+    def plot(self, across: str | None = None, down: str | None = None) -> Svg:
+        """The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.
+
+        Raises ArgumentError for a name that is no parameter.
+
+        >>> import numpy as np, workbench as wb
+        >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+        >>> report = wb.tune(source, {"block": [64, 128]}, schema="doc::copy_plot(Tensor x) -> Tensor", shape="x[n] -> y[n]",
+        ...                  size=1000, seconds=0.002, make_args=lambda n: np.ones(n, np.float32))
+        >>> report.plot()
+        <picture of ... bytes of SVG>
+        """
+        for name in (across, down):
+            if name is not None and name not in self.params:
+                raise make_argument_error(f"there is no parameter {name!r}; these are {', '.join(self.params)}")
+        names = [name for name in (across, down) if name is not None]
+        names += [name for name in self._by_effect() if name not in names][: max(0, min(2, len(self.params)) - len(names))]
+        first, second = names[0], names[1] if len(names) > 1 else None
+        cells = [self._cell({first: x, **({} if second is None else {second: y})}) for y in (self.params[second] if second else [None]) for x in self.params[first]]
+        others = [name for name in self.params if name not in names]
+        caption = f"time of a call at size {self._size:,}; deeper: faster" + (f"; the best over {', '.join(others)}" if others else "")
+        axis = lambda name: (name, [text_of(value) for value in self.params[name]])
+        return _workbench.landscape(f"tuning of {self.name}", caption, axis(first), axis(second) if second else None, cells)
+
+    def _by_effect(self) -> list[str]:
+        """The parameters, the one whose values differ most in their best times first."""
+
+        def effect(name: str) -> float:
+            best = [min((row["ratio"] for row in _ranked(self.rows) if text_of(row["config"][name]) == text_of(v)), default=None) for v in self.params[name]]
+            known = [math.log(ratio) for ratio in best if ratio]
+            # A value of which no configuration is right makes the largest difference of all.
+            return math.inf if 0 < len(known) < len(best) else max(known) - min(known) if known else -1.0
+
+        return sorted(self.params, key=effect, reverse=True)
+
+    def _cell(self, config: Config) -> tuple[str, float, str]:
+        inside = [row for row in self.rows if all(text_of(row["config"][name]) == text_of(value) for name, value in config.items())]
+        ranked = _ranked(inside)
+        if ranked:
+            best = ranked[0]
+            return "time", float(best["median"]), f"{name_of(best['config'])}: {format_seconds(best['median'])}, {best['ratio']:.2f} of the first's time"
+        for status in ("wrong", "failed", "lost"):
+            for row in inside:
+                if row["status"] == status:
+                    return "wrong" if status == "wrong" else "failed", 0.0, f"{name_of(row['config'])}: {row['message']}"
+        return "nothing", 0.0, name_of(config)
+
+    def _table(self) -> tuple[list[tuple[str, bool]], list[list[str]]]:
+        columns = [*((name, False) for name in self.params), ("time", True), ("of the first's", True), ("", False)]
+        rows = []
+        left = [row for row in self.rows if row["status"] != "ok"]
+        for row in [*self.ranked, *left]:
+            is_timed = row["status"] == "ok"
+            numbers = [format_seconds(row["median"]), f"{row['ratio']:.2f}"] if is_timed else ["", ""]
+            rows.append([*(text_of(row["config"][name]) for name in self.params), *numbers, "" if is_timed else f"{row['status']}: {row['message']}"])
+        return columns, rows
+
+    def _facts(self) -> list[tuple[str, str]]:
+        right = len(self.ranked)
+        facts = [("configurations", str(len(self.rows))), ("right", str(right))]
+        if right:
+            facts.append(("fastest", f"{name_of(self.best_config)}, {format_seconds(self.ranked[0]['median'])}"))
+        machines = {row["machine"] for row in self.rows if row["machine"]}
+        if len(machines) > 1:
+            facts.append(("processes", str(len(machines))))
+        return facts
+
+    def __str__(self) -> str:
+        columns, rows = self._table()
+        shown = [[title for title, _ in columns], *rows[:_SHOWN]]
+        widths = [max(len(line[i]) for line in shown) for i in range(len(columns))]
+        lines = [f"tuning of {self.name}: " + ", ".join(f"{name} {value}" for name, value in self._facts())]
+        lines += ["  " + "  ".join(cell.rjust(w) if columns[i][1] else cell.ljust(w) for i, (cell, w) in enumerate(zip(line, widths))).rstrip() for line in shown]
+        if len(rows) > _SHOWN:
+            lines.append(f"  and {len(rows) - _SHOWN} more; .rows has them all")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        columns, rows = self._table()
+        facts = [*self._facts(), *(("note", note) for note in self.notes)]
+        return {"text/plain": str(self), "text/html": _workbench.report_card(f"tuning of {self.name}", facts, columns, rows, self.plot())}
+
+    def save(self, path: str | pathlib.Path) -> None:
+        """Writes the report: data to a path ending in `.json`, the picture to `.svg` or `.png`, the table to `.txt`.
+
+        Raises ArgumentError for any other ending, and OSError if the file cannot be written.
+
+        >>> import pathlib, tempfile, numpy as np, workbench as wb
+        >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+        >>> report = wb.tune(source, {"block": [64, 128]}, schema="doc::copy_save(Tensor x) -> Tensor", shape="x[n] -> y[n]",
+        ...                  size=1000, seconds=0.002, make_args=lambda n: np.ones(n, np.float32))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report.save(pathlib.Path(folder) / "tuning.json")
+        """
+        path = pathlib.Path(path)
+        if path.suffix in (".svg", ".png"):
+            self.plot().save(path)
+        elif path.suffix == ".json":
+            texts = [{**row, "config": {name: value if isinstance(value, (int, float, str)) else text_of(value) for name, value in row["config"].items()}} for row in self.rows]
+            path.write_text(json.dumps({"name": self.name, "size": self._size, "notes": self.notes, "rows": texts}, indent=1) + "\n", encoding="utf-8")
+        elif path.suffix == ".txt":
+            path.write_text(f"{self}\n", encoding="utf-8")
+        else:
+            raise make_argument_error(f"`{path}` ends in none of `.json`, `.svg`, `.png`, `.txt`")

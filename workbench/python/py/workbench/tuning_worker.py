@@ -1,0 +1,200 @@
+"""One share of a tuning: configurations of an operator, made, checked and timed in turns, here or in another process."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping
+
+import numpy as np
+
+from . import _workbench
+from ._compile import compile as compile_source
+from ._compile import rebuild
+from .differentiable import copies
+from .errors import ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout, make_argument_error
+
+#: Parameters that are options of `wb.op` and `wb.compile`; others are macros.
+OPTIONS = ("block", "threads", "grid", "shared_mem", "kernel", "options")
+#: The parameter that `make_args` takes as a keyword.
+DTYPE = "dtype"
+#: Rounds of timing: the share of the time for each, and how much slower than the best of a round a configuration may be to be in the next.
+ROUNDS = ((0.2, 1.5), (0.3, 1.15), (0.5, 1.0))
+
+#: Mistakes of a configuration, of which the others know nothing.
+MISTAKES = (ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout)
+
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A share of a tuning, which can be pickled. The first configuration is that which all shares have, and which others are compared with."""
+
+    schema: str
+    source: str
+    #: The state of the module without the macros of a configuration: options, defines, device.
+    state: dict[str, Any] | None
+    timeout: float | None
+    parts: dict[str, Any]
+    reference: Callable[..., Any] | None
+    make_args: Callable[..., Any]
+    size: int
+    seconds: float
+    rtol: float | None
+    atol: float | None
+    configs: tuple[Config, ...]
+
+
+def name_of(config: Config) -> str:
+    """A configuration in words: `BLOCK=128 TILE=8`."""
+    return " ".join(f"{name}={text_of(value)}" for name, value in config.items()) or "as it is"
+
+
+def text_of(value: Any) -> str:
+    """A value as people read it: types of arrays by their names."""
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return value.__name__
+    return str(value)
+
+
+def filled(text: Any, config: Config) -> Any:
+    """A text with `{NAME}` replaced by the values of a configuration; anything else as it is."""
+    if not isinstance(text, str):
+        return text
+    for name, value in config.items():
+        text = text.replace("{" + name + "}", text_of(value))
+    return text
+
+
+def macros_of(task: Task, config: Config) -> dict[str, str]:
+    """The macros of a configuration: what is no option and no argument of the template that `kernel` names. Truth values are 1 and 0."""
+    kernel = task.parts["kernel"] or ""
+    taken = {*OPTIONS, DTYPE, *(name for name in config if "{" + name + "}" in kernel)}
+    rest = {name: value for name, value in config.items() if name not in taken}
+    return {name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in rest.items()}
+
+
+def parts_of(parts: Mapping[str, Any], config: Config) -> dict[str, Any]:
+    """The parts of the operator of a configuration. A block that is written `"{BLOCK}"` is a number then."""
+    own = {**parts, **{name: value for name, value in config.items() if name in parts}}
+    made = {name: filled(value, config) for name, value in own.items()}
+    if isinstance(made["block"], str):
+        try:
+            made["block"] = tuple(int(extent) for extent in made["block"].split(","))
+        except ValueError:
+            raise make_argument_error(f"block is {made['block']!r}; ints are wanted") from None
+    return made
+
+
+def module_of(task: Task, config: Config) -> Any:
+    """The text of a task, compiled with the macros and options of a configuration."""
+    extra = [config["options"]] if isinstance(config.get("options"), str) else list(config.get("options", ()))
+    if task.state is None:
+        module = compile_source(task.source, defines=macros_of(task, config), options=extra)
+        return module if task.timeout is None else module.with_timeout(task.timeout)
+    state = dict(task.state)
+    state["defines"] = list({**dict(state["defines"]), **macros_of(task, config)}.items())
+    state["options"] = [*state["options"], *extra]
+    return rebuild(task.source, state, task.timeout)
+
+
+def arguments_of(task: Task, config: Config) -> tuple[Any, ...]:
+    """The arguments of a call of a configuration."""
+    made = task.make_args(task.size, **({DTYPE: config[DTYPE]} if DTYPE in config else {}))
+    return made if isinstance(made, tuple) else (made,)
+
+
+def machine() -> str:
+    """The machine and the process, by which rows are told apart."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def measure_pickled(task: bytes) -> list[dict[str, Any]]:
+    """`measure` of a pickled task: for executors that pickle by the standard library alone."""
+    return measure(pickle.loads(task))
+
+
+def measure(task: Task) -> list[dict[str, Any]]:
+    """The rows of a share, one for each of its configurations: `config`, `status` ("ok", "wrong" or "failed"), `message`, and if it is right
+    `median`, `low`, `high` (seconds of a call), `ratio` (the median of the paired ratios of its time by the first configuration's), `samples`,
+    `round` (the last that it was in), and `machine`."""
+    from .operators import candidate
+
+    rows: list[dict[str, Any]] = []
+    right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]] = {}
+    for config in task.configs:
+        row: dict[str, Any] = {"config": dict(config), "status": "ok", "message": "", "machine": machine()}
+        rows.append(row)
+        try:
+            op = candidate(task.schema, module_of(task, config), parts_of(task.parts, config))
+            args = arguments_of(task, config)
+            wrong = _wrong(task, op, args)
+        except MISTAKES as error:
+            row.update(status="failed", message=_first_line(error))
+            continue
+        if wrong:
+            row.update(status="wrong", message=wrong)
+        else:
+            right[name_of(config)] = (row, op, args)
+    if right and rows[0]["status"] == "ok":
+        _time(task, right)
+    else:
+        for row in rows[1:]:
+            if row["status"] == "ok":
+                row.update(status="failed", message=f"{name_of(task.configs[0])}, which all are compared with, is {rows[0]['status']} here: {rows[0]['message']}")
+    return rows
+
+
+def is_right(task: Task, config: Config) -> bool:
+    """True if a configuration can be made and agrees with the reference."""
+    from .operators import candidate
+
+    try:
+        op = candidate(task.schema, module_of(task, config), parts_of(task.parts, config))
+        return not _wrong(task, op, arguments_of(task, config))
+    except MISTAKES:
+        return False
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def _wrong(task: Task, op: Any, args: tuple[Any, ...]) -> str:
+    """The way in which a result differs from the reference; empty where it agrees, or where there is none to compare with."""
+    if task.reference is None:
+        op(*copies(args))
+        return ""
+    complete = op._arguments(args, {})
+    report = _workbench.check_op(op, complete, task.reference, task.rtol, task.atol, False, op.name)
+    if report:
+        return ""
+    return next((line.strip() for line in str(report).splitlines()[1:]), "differs from its reference")
+
+
+def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]]) -> None:
+    """Times configurations in turns, round by round; those that are behind leave. The first one stays, since all are compared with it."""
+    names = list(right)
+    first = names[0]
+    for number, (share, limit) in enumerate(ROUNDS, 1):
+        calls = [(name, _call(*right[name][1:])) for name in names]
+        seconds = max(task.seconds * share * len(names), 1e-3)
+        report = _workbench.sweep(calls, [task.size], lambda n: (), "", False, seconds, 3600.0, None)
+        measured = {row["name"]: row for row in report.rows}
+        for name in names:
+            row, found = right[name][0], measured[name]
+            ratios = np.array(found["times"]) / np.array(measured[first]["times"])
+            row.update(median=found["median"], low=found["low"], high=found["high"], samples=found["samples"], round=number)
+            row["ratio"] = float(np.median(ratios))
+        best = min(right[name][0]["ratio"] for name in names)
+        names = [name for name in names if name == first or right[name][0]["ratio"] <= best * limit]
+        if len(names) == 1 or number == len(ROUNDS):
+            break
+
+
+def _call(op: Any, args: tuple[Any, ...]) -> Callable[[], Any]:
+    return lambda: op(*args)
