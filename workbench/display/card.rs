@@ -52,9 +52,7 @@ fn folded(table: &Table, what: &str) -> String {
 ///
 /// Nothing is repeated: give an empty table if there is no mismatch, and no picture if it would show nothing.
 pub fn check_card(title: &str, passed: bool, facts: &[(String, String)], mismatches: &Table, pictures: &str) -> String {
-    let (class, status) = if passed { ("wb-pass", "✓ passed") } else { ("wb-fail", "✗ failed") };
-    let mut body =
-        format!("<div class=\"wb-title\">{}<span class=\"wb-status {class}\">{status}</span></div>", escape(title));
+    let mut body = format!("<div class=\"wb-title\">{}{}</div>", escape(title), status(passed));
     body.push_str(&facts_of(facts));
     body.push_str(&folded(mismatches, "first mismatches"));
     body.push_str(pictures);
@@ -63,7 +61,8 @@ pub fn check_card(title: &str, passed: bool, facts: &[(String, String)], mismatc
 
 /// Maps of slices of which one is shown: a row of marks, the darker the more of a slice is wrong, that the pointer and the arrow keys choose
 /// from. It needs no script; where a page takes styles out, all maps are shown.
-pub fn slider(slices: &[Slice]) -> String {
+/// `total` is the number of slices of the array.
+pub fn slider(slices: &[Slice], total: usize) -> String {
     /// The number of sliders so far: marks of one page that belong together have one name.
     static SLIDERS: AtomicU64 = AtomicU64::new(0);
     let name = format!("wb-slider-{}-{}", std::process::id(), SLIDERS.fetch_add(1, Ordering::Relaxed));
@@ -84,17 +83,32 @@ pub fn slider(slices: &[Slice]) -> String {
             slice.map
         );
     }
+    if slices.len() < total {
+        let _ = write!(out, "<span class=\"wb-muted\">the worst of {total} slices</span>");
+    }
     out.push_str("</div>");
     out
 }
 
-/// A report of another kind: title, facts, a picture (HTML already), a table.
-pub fn report_card(title: &str, facts: &[(String, String)], table: &Table, picture: &str) -> String {
-    let mut body = format!("<div class=\"wb-title\">{}</div>", escape(title));
+/// A report of another kind: title, outcome if it has one, facts, a picture (HTML already), a table.
+pub fn report_card(
+    title: &str,
+    passed: Option<bool>,
+    facts: &[(String, String)],
+    table: &Table,
+    picture: &str,
+) -> String {
+    let mut body = format!("<div class=\"wb-title\">{}{}</div>", escape(title), passed.map(status).unwrap_or_default());
     body.push_str(&facts_of(facts));
     body.push_str(picture);
-    body.push_str(&folded(table, "configurations"));
+    body.push_str(&folded(table, "all"));
     card(&body)
+}
+
+/// The outcome of a check in words, with its mark.
+fn status(passed: bool) -> String {
+    let (class, status) = if passed { ("wb-pass", "✓ passed") } else { ("wb-fail", "✗ failed") };
+    format!("<span class=\"wb-status {class}\">{status}</span>")
 }
 
 /// Facts by name and value.
@@ -157,7 +171,8 @@ mod tests {
         let map = notice_like("map");
         let slice = |name: &str, mismatches| Slice { name: name.into(), mismatches, elements: 10, map: map.clone() };
         let slices = [slice("[0, :, :]", 0), slice("[1, :, :]", 5), slice("[2, :, :]", 5)];
-        let (one, two) = (slider(&slices), slider(&slices));
+        let (one, two) = (slider(&slices, 3), slider(&slices, 9));
+        assert!(!one.contains("the worst of") && two.contains("the worst of 9 slices"));
         assert_eq!(one.matches(" checked").count(), 1);
         assert!(
             one.contains("-1\" checked") && one.contains("[1, :, :]: 5 of 10 elements beyond the tolerance"),

@@ -65,7 +65,11 @@ impl OutputCheck {
     /// The pictures of a card, as HTML. Of what agrees, the map and the scatter are folded away.
     fn pictures(&self) -> String {
         let slices = self.slices();
-        let map = if slices.is_empty() { self.difference_map().into_string() } else { slider(&slices) };
+        let map = if slices.is_empty() {
+            self.difference_map().into_string()
+        } else {
+            slider(&slices, self.shape[..self.shape.len() - 2].iter().product())
+        };
         // The distribution of a few errors is the table of mismatches.
         let differing = self.actual.iter().zip(&self.expected).filter(|(a, e)| a != e).count();
         if !self.dtype.contains("float") || differing < LEAST_DISTRIBUTION {

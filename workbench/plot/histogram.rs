@@ -42,8 +42,8 @@ impl ErrorKind {
         match self {
             ErrorKind::Ulp => match 1u64.checked_shl(exponent.max(0) as u32) {
                 Some(value) if value < 10_000 => value.to_string(),
-                Some(value) => units::count(value),
-                None => format!("2^{exponent}"),
+                Some(value) if exponent < 40 => units::count(value),
+                _ => format!("2^{exponent}"),
             },
             _ if (-2..=2).contains(&exponent) => units::number(10f64.powi(exponent)),
             _ => format!("1e{exponent}"),

@@ -30,8 +30,8 @@ pub struct Slice {
     pub map: Svg,
 }
 
-/// The maps of the slices of an array of three and more dimensions along its last two: all of at most twelve, else the twelve with most
-/// mismatches. None where [`difference_map`] has a message or nothing differs. Their colours have the same scale only if they say so.
+/// The maps of the slices of an array of three and more dimensions along its last two: all of at most twelve, else of those that
+/// differ the twelve with most mismatches. None where [`difference_map`] has a message or nothing differs. Their colours have the same scale only if they say so.
 pub fn difference_slices(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Vec<Slice> {
     let total = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
     let fits = total == Some(actual.len()) && actual.len() == expected.len() && !actual.is_empty();
@@ -180,7 +180,7 @@ mod tests {
     fn the_slices_with_most_mismatches_are_shown() {
         let (actual, expected) = arrays();
         let slices = difference_slices(&actual, &expected, &[4, 5, 2, 3], &DifferenceOptions::default());
-        assert_eq!(slices.len(), 12);
+        assert_eq!(slices.len(), 2, "the others agree");
         let wrong: Vec<(&str, usize)> =
             slices.iter().filter(|s| s.mismatches > 0).map(|s| (s.name.as_str(), s.mismatches)).collect();
         assert_eq!(wrong, [("[1, 2, :, :]", 2), ("[3, 4, :, :]", 1)]);
@@ -201,8 +201,8 @@ mod tests {
     fn a_mosaic_names_its_slices() {
         let (actual, expected) = arrays();
         let svg = difference_map(&actual, &expected, &[4, 5, 2, 3], &DifferenceOptions::default());
-        assert!(svg.as_str().contains("[1, 2, :, :]") && svg.as_str().contains("the worst 12 of 20 slices"), "{svg}");
+        assert!(svg.as_str().contains("[1, 2, :, :]") && svg.as_str().contains("; 2 of 20 slices"), "{svg}");
         let few = difference_map(&actual, &expected, &[2, 10, 6], &DifferenceOptions::default());
-        assert!(few.as_str().contains("[1, :, :]") && !few.as_str().contains("worst 12"), "{few}");
+        assert!(few.as_str().contains("[1, :, :]") && !few.as_str().contains("of 2 slices"), "{few}");
     }
 }

@@ -15,13 +15,15 @@ const MOST_SLICES: usize = 12;
 /// Most cells of all slices of a mosaic.
 const MOST_CELLS: usize = 4480;
 
-/// The slices that are shown: all of a few, else those with most mismatches, then with the largest errors; in the array's order.
+/// The slices that are shown: all of a few, else of those that differ the ones with most mismatches, then with the largest errors; in the array's
+/// order.
 pub(super) fn chosen(elements: &Elements<'_>, shape: &[usize]) -> Vec<(usize, Figures)> {
     let plane: usize = shape[shape.len() - 2..].iter().product();
     let count = elements.actual.len() / plane.max(1);
     let mut slices: Vec<(usize, Figures)> =
         (0..count).map(|i| (i, Figures::of(elements, i * plane..(i + 1) * plane))).collect();
     if count > MOST_SLICES {
+        slices.retain(|(_, figures)| !figures.are_equal());
         let wrong = |f: &Figures| (f.mismatches + f.odd, f.largest);
         slices.sort_by(|(_, a), (_, b)| wrong(b).partial_cmp(&wrong(a)).unwrap_or(std::cmp::Ordering::Equal));
         slices.truncate(MOST_SLICES);
@@ -67,7 +69,7 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
 
     let mut caption = all.caption(shape, 0, elements.options);
     if slices.len() < total {
-        caption.push_str(&format!("; the worst {} of {total} slices", slices.len()));
+        caption.push_str(&format!("; {} of {total} slices", slices.len()));
     }
     let size = (
         (LEFT + width + 120.0).max(caption_width(&caption)).max(560.0) as u32,

@@ -199,15 +199,17 @@ pub fn landscape(
 
 /// A card for a report that Python makes: facts by name and value, a table whose columns are numbers where their flag says so, a picture.
 #[pyfunction]
+#[pyo3(signature = (title, facts, columns, rows, picture, passed=None))]
 pub fn report_card(
     title: &str,
     facts: Vec<(String, String)>,
     columns: Vec<(String, bool)>,
     rows: Vec<Vec<String>>,
-    picture: &Svg,
+    picture: Option<&Svg>,
+    passed: Option<bool>,
 ) -> String {
     let columns = columns.into_iter().map(|(title, numeric)| Column { title, numeric }).collect();
-    display::report_card(title, &facts, &Table { columns, rows }, picture.0.as_str())
+    display::report_card(title, passed, &facts, &Table { columns, rows }, picture.map_or("", |p| p.0.as_str()))
 }
 
 /// The numbers of a benchmark's ceilings, for Python.

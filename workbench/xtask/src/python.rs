@@ -28,6 +28,8 @@ const TEST_PACKAGES: &[&str] = &[
     "polars",
     // Pictures as PNG.
     "resvg-py",
+    // Strategies for tests of operators.
+    "hypothesis",
     // A C compiler for machines without one.
     "ziglang",
     "distributed",

@@ -50,6 +50,7 @@ from .errors import (
 from .extension import load, load_inline
 from .manifest import load_library
 from .operators import Op, Spec, check, empty_like, op, ops
+from .sweeping import SweepReport, sweep
 from .tuning import TuneReport, tune
 
 _docs.install()
@@ -77,6 +78,7 @@ __all__ = [
     "Op",
     "Spec",
     "Svg",
+    "SweepReport",
     "Symbol",
     "TemplateLauncher",
     "TierReport",
@@ -99,6 +101,7 @@ __all__ = [
     "ops",
     "printed",
     "set_tier",
+    "sweep",
     "synchronize",
     "tune",
 ]

@@ -271,7 +271,8 @@ def report_card(
     facts: list[tuple[str, str]],
     columns: list[tuple[str, bool]],
     rows: list[list[str]],
-    picture: Svg,
+    picture: Svg | None,
+    passed: bool | None = None,
 ) -> str: ...
 def format_seconds(seconds: float) -> str: ...
 def format_count(count: int) -> str: ...

@@ -329,7 +329,8 @@ class TuneReport:
         others = [name for name in self.params if name not in names]
         caption = f"time of a call at size {self._size:,}; deeper: faster" + (f"; the best over {', '.join(others)}" if others else "")
         axis = lambda name: (name, [text_of(value) for value in self.params[name]])
-        return _workbench.landscape(f"tuning of {self.name}", caption, axis(first), axis(second) if second else None, cells)
+        title = f"{self.name}: time by {first}" + (f" and {second}" if second else "")
+        return _workbench.landscape(title, caption, axis(first), axis(second) if second else None, cells)
 
     def _by_effect(self) -> list[str]:
         """The parameters, the one whose values differ most in their best times first."""

@@ -1,0 +1,395 @@
+"""`wb.sweep`: an operator beside its reference over shapes and dtypes, and the smallest case in which they differ."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pathlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+
+from . import _workbench
+from ._progress import progress_text
+from ._workbench import CheckReport
+from .errors import make_argument_error
+from .shape_dims import ANY, arrays_of, elements_of, names_of, shape_of
+from .tuning_worker import MISTAKES
+
+if TYPE_CHECKING:
+    from .operators import Op
+
+__all__ = ["SweepReport", "sweep"]
+
+#: Extents on the borders of warps, blocks and powers of two: what kernels get wrong.
+BORDERS = (0, 1, 2, 3, 7, 31, 32, 33, 63, 65, 127, 128, 129, 255, 256, 257, 1000, 1025)
+#: The extent of a dim while another one is on a border.
+_REST = 5
+#: Shapes for `*`.
+_SHAPES = ((), (0,), (1,), (2,), (31,), (32,), (33,), (255,), (256,), (257,), (1025,), (0, 3), (3, 0), (3, 5), (33, 65), (2, 3, 4), (1, 1, 1))
+#: Random combinations of borders, of several dims.
+_COMBINATIONS = 24
+#: The most elements of a case that is chosen here.
+_MOST = 1 << 20
+#: The most checks by which a failing case is made smaller.
+_TRIES = 200
+
+Dims = dict[str, Any]
+
+
+def sweep(
+    op: Op,
+    shapes: Iterable[Any] | None = None,
+    dtypes: Iterable[Any] | None = None,
+    *,
+    args: Mapping[str, Any] | None = None,
+    make_args: Callable[..., Any] | None = None,
+    reference: Callable[..., Any] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+) -> SweepReport:
+    """Checks an operator against its reference over shapes and dtypes, and makes the first case that fails as small as it can.
+
+    `shapes` are dicts from the dims of the operator's signature to extents (`{"m": 33, "n": 7}`; `{"*": (2, 3)}` for `x[*]`), or plain ints where
+    there is one dim; without them extents on the borders of warps, blocks and powers of two, none and one included. `dtypes` are the element types
+    of all arrays; without them each array has that of the first kernel. Elements are random by `seed`, with zeros of both signs among
+    floats; integers are from 0 to the smallest extent, so that they are indices, too. `args` has values for other arguments, which are 1 otherwise.
+    `make_args(dims, dtype)` makes all arguments instead, where the signature does not say enough.
+
+    Raises ArgumentError for an operator without a reference, and for dims that it does not have. A case that an operator refuses is a failure,
+    like a result that differs.
+
+    >>> import numpy as np, workbench as wb
+    >>> source = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 32 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    >>> twice = wb.op("doc::twice_sweep(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: 2 * x, block=64)
+    >>> report = wb.sweep(twice)
+    >>> bool(report), report.smallest.dims
+    (False, {'n': 97})
+    >>> wb.sweep(twice, [{"n": 1}, {"n": 32}]).passed
+    True
+    """
+    if not hasattr(op, "_parts"):
+        raise make_argument_error(f"an operator of a kernel is swept, got {type(op).__name__}")
+    reference = reference or op.reference
+    if reference is None:
+        raise make_argument_error(f"`{op.name}` has no reference; give one, as in wb.sweep(op, reference=f)")
+    if (rtol is None) != (atol is None):
+        raise make_argument_error("give both rtol and atol, or neither")
+    case = _Case(op, reference, make_args, dict(args or {}), rtol, atol, seed)
+    chosen = list(case.defaults()) if shapes is None else [case.dims_of(shape) for shape in shapes]
+    types = [None] if dtypes is None else [np.dtype(dtype) if dtype != "bfloat16" else dtype for dtype in dtypes]
+    rows: list[dict[str, Any]] = []
+    smallest = None
+    notes = []
+    with progress_text() as tell:
+        try:
+            for dtype, dims in itertools.product(types, chosen):
+                row = case.row(dims, dtype)
+                rows.append(row)
+                tell(f"{len(rows)}/{len(types) * len(chosen)} cases  {sum(r['status'] != 'ok' for r in rows)} fail")
+            cases = zip(rows, itertools.product(types, chosen))
+            failing = next(((row["status"], dims, dtype) for row, (dtype, dims) in cases if row["status"] != "ok"), None)
+            if failing is not None:
+                tell("a failing case is made smaller")
+                smallest = case.smallest(*failing)
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+            notes.append(f"stopped after {len(rows)} of {len(types) * len(chosen)} cases")
+    return SweepReport(op.name, rows, smallest, notes)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The smallest case that was found to fail: its `dims`, its `dtype` (None for the kernel's own), the `args` of the call, and the `report` of the check, or the
+    `error` that was raised."""
+
+    dims: Dims
+    dtype: str | None
+    args: tuple[Any, ...]
+    report: CheckReport | None
+    error: BaseException | None
+
+    def __str__(self) -> str:
+        what = str(self.report).rstrip() if self.report is not None else f"{type(self.error).__name__}: {self.error}"
+        return f"{_case_name(self.dims, self.dtype)}\n{what}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Checks of one operator."""
+
+    op: Any
+    reference: Callable[..., Any]
+    make_args: Callable[..., Any] | None
+    given: dict[str, Any]
+    rtol: float | None
+    atol: float | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        for name in self.given:
+            if name not in self.op.params:
+                raise make_argument_error(f"`{self.op.name}` has no argument `{name}`; its arguments are {', '.join(self.op.params)}")
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        return {name: dims for name, dims in arrays_of(self.op).items() if name not in self.given}
+
+    def dims_of(self, shape: Any) -> Dims:
+        """Extents by the names of dims; ArgumentError for names and extents that make no sense."""
+        if self.make_args is not None and not isinstance(shape, Mapping):
+            return {"n": shape}
+        names = None if self.make_args is not None else names_of(self.arrays)
+        if not isinstance(shape, Mapping):
+            if names is None or len(names) != 1:
+                raise make_argument_error(f"shapes: {shape!r} is no dict from dims to extents; the dims of `{self.op.name}` are {', '.join(names or ())}")
+            shape = {names[0]: shape if names[0] != ANY or isinstance(shape, (tuple, list)) else (shape,)}
+        dims = dict(shape)
+        if names is not None and set(dims) != set(names):
+            raise make_argument_error(f"shapes: {dims} has not the dims of `{self.op.name}`, which are {', '.join(names)}")
+        for name, extent in dims.items():
+            extents = extent if isinstance(extent, (tuple, list)) else (extent,)
+            if (names is not None and isinstance(extent, (tuple, list)) != (name == ANY)) or not all(
+                isinstance(e, (int, np.integer)) and not isinstance(e, bool) and e >= 0 for e in extents
+            ):
+                wanted = "a tuple of ints" if name == ANY else "an int"
+                raise make_argument_error(f"shapes: {name} is {extent!r}; {wanted} from 0 on is wanted")
+            dims[name] = tuple(int(e) for e in extents) if isinstance(extent, (tuple, list)) else int(extent)
+        return dims
+
+    def defaults(self) -> Iterator[Dims]:
+        """Borders of each dim with the others small, then random combinations of borders."""
+        if self.make_args is not None:
+            raise make_argument_error("make_args comes with shapes, which say what it is asked for")
+        arrays = self.arrays
+        names = names_of(arrays)
+        if ANY in names:
+            plain = [name for name in names if name != ANY]
+            for shape in _SHAPES:
+                yield {ANY: shape, **dict.fromkeys(plain, _REST)}
+            names, small = plain, {ANY: (2, 3)}
+        else:
+            small = {}
+        for name in names:
+            for extent in BORDERS:
+                dims = {**small, **dict.fromkeys(names, _REST), name: extent}
+                if elements_of(arrays, dims) <= _MOST:
+                    yield dims
+        if len(names) > 1:
+            rng = np.random.default_rng(self.seed)
+            for _ in range(_COMBINATIONS):
+                dims = {**small, **{name: int(rng.choice(BORDERS)) for name in names}}
+                if elements_of(arrays, dims) <= _MOST:
+                    yield dims
+
+    def arguments(self, dims: Dims, dtype: Any) -> tuple[Any, ...]:
+        """The arguments of a case, in the schema's order."""
+        if self.make_args is not None:
+            made = self.make_args(dims["n"] if list(dims) == ["n"] else dims, dtype)
+            return made if isinstance(made, tuple) else (made,)
+        rng = np.random.default_rng(self.seed)
+        arrays = self.arrays
+        least = min((extent for name in names_of(arrays) for extent in np.atleast_1d(dims[name])), default=1)
+        made = []
+        for name, (kind, own) in zip(self.op.params, self.op._kinds):
+            if name in self.given:
+                made.append(self.given[name])
+            elif name in arrays:
+                made.append(elements(rng, shape_of(arrays[name], dims), dtype or own or "float32", int(max(1, min(least, 100)))))
+            else:
+                made.append(True if kind == "bool" else 1)
+        return tuple(made)
+
+    def outcome(self, dims: Dims, dtype: Any) -> tuple[str, str, Any, tuple[Any, ...]]:
+        """Status, message, report or error, and arguments of a case."""
+        args = self.arguments(dims, dtype)
+        try:
+            complete = self.op._arguments(args, {})
+            report = _workbench.check_op(self.op, complete, self.reference, self.rtol, self.atol, False, self.op.name)
+        except MISTAKES as error:
+            return "failed", next(iter(str(error).strip().splitlines()), type(error).__name__), error, args
+        if report:
+            return "ok", "", report, args
+        return "wrong", next((line.strip() for line in str(report).splitlines()[1:]), ""), report, args
+
+    def row(self, dims: Dims, dtype: Any) -> dict[str, Any]:
+        status, message, found, _ = self.outcome(dims, dtype)
+        share = found.max_share if isinstance(found, CheckReport) else None
+        return {"dims": dims, "dtype": _dtype_name(dtype), "status": status, "message": message, "max_share": share}
+
+    def smallest(self, status: str, dims: Dims, dtype: Any) -> Failure:
+        """The case of a row, made smaller in one dim after the other as long as it fails in the same way."""
+        tries = 0
+
+        def fails(other: Dims) -> bool:
+            nonlocal tries
+            tries += 1
+            return tries <= _TRIES and self.outcome(other, dtype)[0] == status
+
+        before = None
+        while before != dims:
+            before = dims
+            for name in dims:
+                if isinstance(dims[name], tuple):
+                    dims = _with_fewer(dims, name, fails)
+                    for i in range(len(dims[name])):
+                        dims = _set(dims, name, i, _least(lambda e: fails(_set(dims, name, i, e)), dims[name][i]))
+                else:
+                    dims = {**dims, name: _least(lambda e: fails({**dims, name: e}), dims[name])}
+        _, _, found, args = self.outcome(dims, dtype)
+        is_report = isinstance(found, CheckReport)
+        return Failure(dims, _dtype_name(dtype), args, found if is_report else None, None if is_report else found)
+
+
+def _set(dims: Dims, name: str, place: int, extent: int) -> Dims:
+    """The dims with one extent of a tuple replaced."""
+    extents = dims[name]
+    return {**dims, name: (*extents[:place], extent, *extents[place + 1 :])}
+
+
+def _with_fewer(dims: Dims, name: str, fails: Callable[[Dims], bool]) -> Dims:
+    """The dims with as few extents in a tuple as fail: each is left out in turn."""
+    for place in reversed(range(len(dims[name]))):
+        fewer = {**dims, name: dims[name][:place] + dims[name][place + 1 :]}
+        if fails(fewer):
+            dims = fewer
+    return dims
+
+
+def _least(fails: Callable[[int], bool], extent: int) -> int:
+    """A small extent that fails, given one that does: the first among none, one, powers of two and their neighbours, then by halves."""
+    powers = (2**k + d for k in range(1, extent.bit_length() + 1) for d in (-1, 0, 1))
+    passing = -1
+    for tried in sorted({0, 1, *powers}):
+        if tried >= extent:
+            break
+        if fails(tried):
+            extent = tried
+            break
+        passing = tried
+    while extent - passing > 1:
+        middle = (extent + passing) // 2
+        if fails(middle):
+            extent = middle
+        else:
+            passing = middle
+    return extent
+
+
+def elements(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any, below: int) -> np.ndarray:
+    """Random elements: floats around 0 with both zeros among them, integers from 0 to `below`, truth values."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        import ml_dtypes
+
+        dtype = ml_dtypes.bfloat16
+    kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return rng.integers(0, 2, shape).astype(kind)
+    if kind.kind in "iu":
+        return rng.integers(0, below, shape).astype(kind)
+    values = rng.standard_normal(shape)
+    if kind.kind == "c":
+        return (values + 1j * rng.standard_normal(shape)).astype(kind)
+    flat = values.reshape(-1)
+    for place, value in zip((1, 2), (0.0, -0.0)):
+        if flat.size > place:
+            flat[place] = value
+    return values.astype(kind)
+
+
+def _dtype_name(dtype: Any) -> str | None:
+    return None if dtype is None else dtype if isinstance(dtype, str) else np.dtype(dtype).name
+
+
+def _case_name(dims: Dims, dtype: str | None) -> str:
+    extents = ", ".join(f"{name} = {extent}" for name, extent in dims.items())
+    return extents + (f", {dtype}" if dtype else "")
+
+
+@dataclass(frozen=True)
+class SweepReport:
+    """The result of `wb.sweep`: `rows`, one dict for each case with `dims`, `dtype`, `status` ("ok", "wrong" or "failed"), `message` and `max_share` of the tolerance;
+    `smallest`, the smallest failing case or None; `notes`. It is true if all cases agree.
+
+    >>> import numpy as np, workbench as wb
+    >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+    >>> copy = wb.op("doc::copy_sweep(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: x)
+    >>> wb.sweep(copy, [0, 1, 100])
+    doc::copy_sweep agrees with its reference in all 3 cases
+    """
+
+    name: str
+    rows: list[dict[str, Any]]
+    smallest: Failure | None
+    notes: list[str]
+
+    @property
+    def passed(self) -> bool:
+        """True if every case agrees."""
+        return all(row["status"] == "ok" for row in self.rows)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def raise_if_failed(self) -> None:
+        """Raises an AssertionError with the smallest failing case, unless all agree.
+
+        >>> import numpy as np, workbench as wb
+        >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+        >>> copy = wb.op("doc::copy_raise(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: x)
+        >>> wb.sweep(copy, [0, 1]).raise_if_failed()
+        """
+        if not self.passed:
+            raise AssertionError(str(self))
+
+    def _failing(self) -> list[dict[str, Any]]:
+        return [row for row in self.rows if row["status"] != "ok"]
+
+    def __str__(self) -> str:
+        failing = self._failing()
+        if not failing:
+            lines = [f"{self.name} agrees with its reference in all {len(self.rows)} cases"]
+        else:
+            lines = [f"{self.name} fails in {len(failing)} of {len(self.rows)} cases"]
+            if self.smallest is not None:
+                lines += ["the smallest that was found: " + str(self.smallest).rstrip()]
+            lines += [f"  {_case_name(row['dims'], row['dtype'])}: {row['status']}: {row['message']}" for row in failing[:8]]
+            if len(failing) > 8:
+                lines.append(f"  and {len(failing) - 8} more; .rows has them all")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        facts = [("cases", str(len(self.rows))), ("fail", str(len(self._failing())))]
+        if self.smallest is not None:
+            facts.append(("smallest failing case", _case_name(self.smallest.dims, self.smallest.dtype)))
+        facts += [("note", note) for note in self.notes]
+        shown = [*self._failing(), *(row for row in self.rows if row["status"] == "ok")]
+        table = [[_case_name(row["dims"], row["dtype"]), row["status"], row["message"]] for row in shown]
+        page = _workbench.report_card(f"{self.name} over shapes and dtypes", facts, [("case", False), ("", False), ("", False)], table, None, self.passed)
+        if self.smallest is not None and self.smallest.report is not None:
+            page += self.smallest.report._repr_mimebundle_()["text/html"]
+        return {"text/plain": str(self), "text/html": page}
+
+    def save(self, path: str | pathlib.Path) -> None:
+        """Writes the rows to a path ending in `.json`, the text to `.txt`. Raises ArgumentError for another ending, OSError if it cannot be written.
+
+        >>> import pathlib, tempfile, numpy as np, workbench as wb
+        >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+        >>> copy = wb.op("doc::copy_save_sweep(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: x)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wb.sweep(copy, [0, 1]).save(pathlib.Path(folder) / "sweep.json")
+        """
+        path = pathlib.Path(path)
+        if path.suffix == ".json":
+            path.write_text(json.dumps({"name": self.name, "rows": self.rows, "notes": self.notes}, indent=1) + "\n", encoding="utf-8")
+        elif path.suffix == ".txt":
+            path.write_text(f"{self}\n", encoding="utf-8")
+        else:
+            raise make_argument_error(f"`{path}` ends in neither `.json` nor `.txt`")
