@@ -113,7 +113,7 @@ class Failure:
     error: BaseException | None
 
     def __str__(self) -> str:
-        what = str(self.report).rstrip() if self.report is not None else f"{type(self.error).__name__}: {self.error}"
+        what = str(self.report).rstrip() if self.report is not None else str(self.error)
         return f"{_case_name(self.dims, self.dtype)}\n{what}"
 
     __repr__ = __str__

@@ -28,6 +28,8 @@ _SHARE = 16
 _FINALISTS = 5
 #: Times that a share is given to an executor whose worker was lost.
 _TRIES = 4
+#: How much slower than the best of the last round is near it.
+_NEAR = 1.5
 #: Rows of the table as text.
 _SHOWN = 12
 
@@ -285,8 +287,11 @@ class TuneReport:
 
     @property
     def ranked(self) -> list[dict[str, Any]]:
-        """The rows of the configurations that are right, the fastest first. Rows of a later round come before those that left earlier."""
-        return sorted(_ranked(self.rows), key=lambda row: (-row["round"], row["ratio"]))
+        """The rows of the configurations that are right, the fastest first: those that were near the best in the last round, then the others."""
+        right = _ranked(self.rows)
+        last = max((row["round"] for row in right), default=0)
+        near = min((row["ratio"] for row in right if row["round"] == last), default=0.0) * _NEAR
+        return sorted(right, key=lambda row: (row["round"] != last or row["ratio"] > near, row["ratio"]))
 
     @property
     def best_config(self) -> dict[str, Any]:
