@@ -102,7 +102,7 @@ def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path):
         report.save(missing)
     assert info.value.filename == str(missing)
     with pytest.raises(wb.ArgumentError, match="ends in none"):
-        report.save(tmp_path / "report.png")
+        report.save(tmp_path / "report.pdf")
     report.save(str(tmp_path / "report.json"))
     assert (tmp_path / "report.json").read_text(encoding="utf-8").endswith("}\n")
 

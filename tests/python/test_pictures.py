@@ -22,8 +22,16 @@ def differing(shape, at, by):
 def test_a_map_names_the_elements_under_the_pointer():
     report = differing((3, 4), [(1, 2)], [0.5])
     picture = str(report.plot())
-    assert "[1, 2]: 0.5 instead of 0" in tips(report.plot())
+    assert "[1, 2]: 0.5 instead of 0, off by +0.5" in tips(report.plot())
     assert "1 of 12 elements beyond" in picture and "largest error 0.5 at [1, 2]" in picture
+
+
+def test_a_tip_tells_numbers_that_look_alike_apart():
+    want = np.ones(3, np.float32)
+    got = want + np.float32(2**-20)
+    shown = tips(wb.check(lambda: got, lambda: want, rtol=0, atol=0).plot(kind="relative"))
+    # 2**-20 is 9.54e-7.
+    assert shown[0] == "[0]: 1.000001 instead of 1, off by 9.54e-7"
 
 
 def test_kinds_of_differences_are_counted_as_they_say():
@@ -41,7 +49,7 @@ def test_three_dimensions_are_slices_with_their_coordinates():
     assert all(f"[{i}, :, :]" in mosaic for i in range(4))
     one = str(report.plot(slice=(2,)))
     assert "[2, :, :]" in one and "1 of 30 elements beyond" in one and "largest error 1 at [2, 1, 3]" in one
-    assert "[2, 1, 3]: 1 instead of 0" in tips(one)
+    assert "[2, 1, 3]: 1 instead of 0, off by +1" in tips(one)
 
 
 def test_a_card_has_a_slider_of_slices_without_scripts():
@@ -65,7 +73,8 @@ def test_what_is_equal_is_no_picture():
         (lambda r: r.plot(1), "there is no output 1: the check has 1"),
         (lambda r: r.plot(kind="percent"), 'kind is "percent"; it is one of "signed", "absolute", "relative", "tolerance"'),
         (lambda r: r.plot(scale="cubic"), 'scale is "cubic"; it is one of "auto", "linear", "sqrt", "log"'),
-        (lambda r: r.plot(slice=(1,)), "all but the last two dimensions of [3, 4]: 0 numbers"),
+        (lambda r: r.plot(slice=(1,)), "all but the last two dimensions of [3, 4]: none"),
+        (lambda r: wb.check(lambda: np.zeros((4, 5, 6)), lambda: np.ones((4, 5, 6))).plot(slice=(-1,)), "of [4, 5, 6]: 0 to 3"),
         (lambda r: r.histogram(kind="signed"), 'kind is "signed"; it is one of "ulp", "absolute", "relative"'),
         (lambda r: r.histogram(scale="sqrt"), 'scale is "sqrt"'),
     ],
@@ -195,6 +204,26 @@ def test_work_that_is_no_count_is_refused(work, message):
     assert message in str(raised.value)
 
 
+def test_counts_are_looked_at_before_the_time_is_spent():
+    calls = []
+    with pytest.raises(ZeroDivisionError):
+        wb.bench({"one": calls.append}, [10], lambda n: n, bytes=lambda n: n // 0, seconds_per_size=0.001)
+    with pytest.raises(wb.ArgumentError, match="below 2"):
+        wb.bench({"one": calls.append}, [10], lambda n: n, flops=lambda n: 10**30, seconds_per_size=0.001)
+    assert calls == []
+
+
+def test_memory_that_is_shared_counts_once():
+    def in_place(a, b):
+        a += b
+        return a
+
+    report = wb.bench(
+        {"in place": in_place, "view": lambda a, b: a[:10], "new": np.add}, [64], lambda n: (np.ones(n), np.ones(n)), bytes="arguments", seconds_per_size=0.01
+    )
+    assert {row["name"]: row["bytes"] for row in report.rows} == {"in place": 1024, "view": 1024, "new": 1536}
+
+
 def test_a_failing_gradient_shows_its_jacobian():
     twice = wb.op(
         "pictures::twice(Tensor x) -> Tensor",
@@ -230,6 +259,8 @@ def test_ceilings_are_positive_numbers():
 
 
 def test_the_files_of_a_report_need_no_other_folder(tmp_path, timed):
+    timed.save(tmp_path / "r.png")
+    assert (tmp_path / "r.png").read_bytes()[:4] == b"\x89PNG"
     timed.save(tmp_path / "r.csv")
     head = pathlib.Path(tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()[0]
     assert head.endswith("samples,batch,bytes,flops")

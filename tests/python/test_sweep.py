@@ -87,6 +87,44 @@ def test_dtypes_are_those_of_all_arrays():
     assert refused.rows[0]["status"] == "failed" and "float64" in refused.rows[0]["message"]
 
 
+def test_a_signature_of_numbers_is_one_case():
+    source = "__global__ void three(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }"
+    op = wb.op("sweeps::three(Tensor x) -> Tensor", source, shape="x[3] -> y[3]", reference=lambda x: x, threads="3", block=3)
+    report = wb.sweep(op)
+    assert not report and [row["dims"] for row in report.rows] == [{}]
+
+
+def test_a_reference_that_raises_is_told_and_is_no_agreement():
+    op = add_op("sweeps::raising")
+    largest = lambda a, b: (a + b) + 0 * (a + b).max()
+    report = wb.sweep(op, [0, 1, 5], reference=largest)
+    assert report and [row["status"] for row in report.rows] == ["unknown", "ok", "ok"]
+    assert "1 cases could not be checked, the first: n = 0: ValueError" in str(report) and "in 2 of 3 cases" in str(report)
+    nothing = wb.sweep(op, [0], reference=largest)
+    assert not nothing, "nothing was checked"
+
+
+def test_a_smaller_case_that_cannot_be_made_ends_nothing():
+    op = add_op("sweeps::unmade", ADD.replace("a[i] + b[i]", "a[i] + b[i] + (n > 3)"))
+
+    def make(n, dtype):
+        if n < 10:
+            raise RuntimeError("too small")
+        return np.ones(n, np.float32), np.ones(n, np.float32)
+
+    report = wb.sweep(op, [50], make_args=make)
+    assert not report and report.smallest.dims == {"n": 10}
+
+
+def test_arguments_by_keyword_alone_and_defaults_are_the_schemas():
+    source = "__global__ void k(const float* x, float* y, float c, float d, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = c * x[i] + d; }"
+    op = wb.op(
+        "sweeps::keywords(Tensor x, float c=2.5, *, float d=3.0) -> Tensor", source, shape="x[n] -> y[n]",
+        reference=lambda x, c, d: np.float32(2.5) * x + np.float32(3) if (c, d) == (2.5, 3.0) else x * 0 + 99,
+    )  # fmt: skip
+    assert wb.sweep(op, [1, 5], rtol=1e-6, atol=1e-6)
+
+
 def test_arguments_are_made_or_given():
     source = "__global__ void pick(const float* x, const int* at, float* y, float c, int n) { int i = threadIdx.x; if (i < n) y[i] = c * x[at[i]]; }"
     op = wb.op(
@@ -111,6 +149,10 @@ def test_arguments_are_made_or_given():
         (lambda op: wb.sweep(op, [{"n": 2.5}]), "n is 2.5; an int from 0 on is wanted"),
         (lambda op: wb.sweep(op, [(3,)]), "n is (3,); an int from 0 on is wanted"),
         (lambda op: wb.sweep(op, args={"c": 1}), "has no argument `c`; its arguments are a, b"),
+        (lambda op: wb.sweep(op, []), "shapes is empty, so there is nothing to check"),
+        (lambda op: wb.sweep(op, [1], []), "dtypes is empty, so there is nothing to check"),
+        (lambda op: wb.sweep(op, [1], "float32"), "dtypes is 'float32'; a list of dtypes is wanted"),
+        (lambda op: wb.sweep(op, [1], ["floating"]), "dtypes: 'floating' is no dtype"),
         (lambda op: wb.sweep(op, rtol=1e-3), "give both rtol and atol"),
         (lambda op: wb.sweep(op, make_args=lambda n, d: ()), "make_args comes with shapes"),
         (lambda op: wb.sweep(np.add), "an operator of a kernel is swept, got ufunc"),
@@ -201,6 +243,32 @@ def test_hypothesis_makes_a_failing_case_smaller():
     with pytest.raises(AssertionError):
         agrees()
     assert failing[-1] == (6,)
+
+
+def test_strategies_have_no_warnings_and_know_bfloat16():
+    hypothesis = pytest.importorskip("hypothesis")
+    pytest.importorskip("ml_dtypes")
+    import warnings
+
+    from hypothesis import strategies as st
+    from workbench.testing import arrays_for
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        halves = wb.op(
+            "sweeps::halves(Tensor x) -> Tensor",
+            "#include <cuda_bf16.h>\n__global__ void h(const __nv_bfloat16* x, __nv_bfloat16* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }",
+            shape="x[n] -> y[n]",
+        )
+        seen = []
+
+        @hypothesis.settings(max_examples=5, deadline=None, database=None)
+        @hypothesis.given(arrays_for(halves), arrays_for(add_op(), elements=st.floats(0, 1, width=32)))
+        def made(args, others):
+            seen.append((args[0].dtype.name, bool(((others[0] >= 0) & (others[0] <= 1)).all())))
+
+        made()
+    assert seen and set(seen) == {("bfloat16", True)}
 
 
 def test_strategies_name_what_they_lack(monkeypatch):

@@ -212,6 +212,121 @@ def test_a_share_whose_worker_is_lost_is_measured_again():
     assert executor.submitted == 5
 
 
+def test_rows_of_another_tuning_are_refused():
+    report = tune({"PER": [1, 2], "FACTOR": [2]})
+    for options, what in (({"size": 2000}, "size"), ({"reference": lambda x: x * 3}, "reference"), ({"threads": "n"}, "options"), ({"rtol": 1e-3, "atol": 1e-3}, "tolerance")):
+        with pytest.raises(wb.ArgumentError, match=f"another {what}"):
+            tune({"PER": [1, 2, 4], "FACTOR": [2]}, resume=report, **options)
+    with pytest.raises(wb.ArgumentError, match="resume is a str"):
+        tune({"PER": [1], "FACTOR": [2]}, resume="report.json")
+    # A lambda of the same text, as a cell that runs again makes it.
+    first, second = (lambda x: x * 2), (lambda x: x * 2)
+    again = tune({"PER": [4, 1], "FACTOR": [2]}, reference=first)
+    more = tune({"PER": [1, 2, 4], "FACTOR": [2]}, reference=second, resume=again)
+    # All are compared with the first of the first report.
+    assert {row["config"]["PER"]: row["ratio"] for row in more.rows}[4] == 1.0
+
+
+def test_a_stop_within_a_share_keeps_what_has_a_time(monkeypatch):
+    sweep, calls = tuning_worker._workbench.sweep, []
+
+    def stopping(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return sweep(*args)
+
+    monkeypatch.setattr(tuning_worker, "_workbench", type("W", (), {**{n: getattr(tuning_worker._workbench, n) for n in ("check_op", "schema_arguments")}, "sweep": staticmethod(stopping)}))
+    report = tune({"PER": [1, 2, 4], "FACTOR": [2]})
+    assert len(report.rows) == 3 and all(row["round"] == 1 for row in report.rows) and "stopped: 3 of 3" in str(report)
+
+
+def test_values_may_be_an_iterator_and_where_may_change_its_dict():
+    report = tune({"PER": (per for per in (1, 2)), "FACTOR": [2]}, where=lambda c: c.pop("FACTOR"))
+    assert [row["config"] for row in report.rows] == [{"PER": 1, "FACTOR": 2}, {"PER": 2, "FACTOR": 2}]
+
+
+def test_truth_values_are_words_of_templates_and_numbers_of_macros():
+    source = """
+    template <bool TWICE> __global__ void t(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = TWICE ? 2 * x[i] : x[i] + x[i]; }
+    template __global__ void t<true>(const float*, float*, int);
+    template __global__ void t<false>(const float*, float*, int);
+    """
+    report = wb.tune(
+        source, {"P": [False, True]}, schema="tunes::truth(Tensor x) -> Tensor", kernel="t<{P}>", shape="x[n] -> y[n]", reference=doubled, make_args=ones, size=100, seconds=0.002
+    )  # fmt: skip
+    assert [row["status"] for row in report.rows] == ["ok", "ok"], report
+    macro = SCALE.replace("FACTOR", "(1 + (ON == 1))")
+    plain = wb.tune(macro, {"PER": [1], "ON": np.array([True])}, schema="tunes::on(Tensor x) -> Tensor", reference=doubled, make_args=ones, size=100, seconds=0.002, **SHAPE)
+    assert plain.rows[0]["status"] == "ok", plain
+
+
+def test_mistakes_of_single_configurations_are_rows():
+    report = tune({"PER": [1], "FACTOR": [2], "options": [[], 5, "--nonsense"], "block": [("{PER}", "x"), 64]})
+    status = {(str(row["config"]["options"]), str(row["config"]["block"])): row for row in report.rows}
+    assert status["[]", "64"]["status"] == "ok"
+    assert "options is 5" in status["5", "64"]["message"] and "ints are wanted" in status["[]", "('{PER}', 'x')"]["message"]
+    raising = tune({"PER": [1], "FACTOR": [2]}, reference=lambda x: 1 / 0)
+    assert raising.rows[0]["status"] == "failed" and "ZeroDivisionError" in raising.rows[0]["message"]
+
+
+def test_the_best_of_an_operator_keeps_its_gradient():
+    source = SCALE.replace("PER", "1").replace("FACTOR", "2")
+    op = wb.op("tunes::graded(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=doubled)
+    op.register_autograd(lambda ctx, grad: 2 * grad)
+    report = wb.tune(op, {"block": [32, 64]}, make_args=ones, size=1000, seconds=0.002)
+    assert op.gradcheck(ones(4)).passed, "tuning changes nothing"
+    assert report.best.gradcheck(ones(4)).passed and report.best.reference is doubled
+
+
+def test_what_is_written_in_place_is_said():
+    source = "__global__ void add(float* a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] += 1; }"
+    op = wb.op("tunes::add_(Tensor(a!) a) -> ()", source)
+    report = wb.tune(op, {"block": [32, 64]}, make_args=ones, size=100, seconds=0.002)
+    assert "a is written in place" in str(report)
+
+
+def test_times_are_of_the_best_code():
+    """Each kernel is hot and its code is settled before the first sample: no launch of a benchmark is in a lower tier than a later one."""
+    source = """
+    __global__ void f(const float* x, float* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= n) return;
+        float v = x[i];
+        for (int k = 0; k < TIMES; ++k) v = v * 0.5f + 0.25f;
+        y[i] = v;
+    }"""
+    calls, seen = [], []
+    original = tuning_worker._call
+
+    def watched(op, args):
+        call = original(op, args)
+        kernel = op.module["f"]
+
+        def run():
+            call()
+            calls.append(kernel.tier)
+
+        return run
+
+    sweep = tuning_worker._workbench.sweep
+
+    def noting(*args):
+        begun = len(calls)
+        report = sweep(*args)
+        # The first call of each contestant is the warm-up's.
+        seen.append(set(calls[begun + len(args[0]) :]))
+        return report
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tuning_worker, "_call", watched)
+        names = ("check_op", "schema_arguments")
+        patch.setattr(tuning_worker, "_workbench", type("W", (), {**{n: getattr(tuning_worker._workbench, n) for n in names}, "sweep": staticmethod(noting)}))
+        schema = "tunes::best_code(Tensor x) -> Tensor"
+        wb.tune(source, {"TIMES": [20, 60]}, schema=schema, shape="x[n] -> y[n]", make_args=ones, size=50_000, seconds=0.05)
+    assert all(len(tiers) == 1 for tiers in seen), seen
+
+
 def test_what_is_lost_for_good_is_told_and_resumed():
     executor = Losing(set(range(1, 100)))
     report = tune(many(20), executor=executor)

@@ -4,7 +4,7 @@
 //! "Roofline: An Insightful Visual Performance Model for Multicore Architectures" (Communications of the ACM 52, 2009).
 
 use std::hint::black_box;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -22,6 +22,9 @@ pub struct Ceilings {
     pub flops_per_s: f64,
 }
 
+/// The best that was measured in this process.
+static BEST: Mutex<Option<Ceilings>> = Mutex::new(None);
+
 /// Rounds of each measurement, of which the best counts.
 const ROUNDS: usize = 7;
 /// Multiply-adds of a round, of each lane of each accumulator.
@@ -33,11 +36,20 @@ const MOST_BYTES: u64 = 768 << 20;
 
 impl Ceilings {
     /// Those of this machine, measured at the first call, which takes about a second.
-    pub fn this() -> &'static Ceilings {
-        static CEILINGS: OnceLock<Ceilings> = OnceLock::new();
-        CEILINGS.get_or_init(|| {
-            let threads = Machine::this().cores;
-            Ceilings { bytes_per_s: bandwidth(threads), flops_per_s: arithmetic(threads) }
+    pub fn this() -> Ceilings {
+        let known = *BEST.lock().unwrap_or_else(PoisonError::into_inner);
+        known.unwrap_or_else(Ceilings::measured_again)
+    }
+
+    /// Measures once more; the best of all measurements of this process are the ceilings, as other work on the machine lowers them.
+    pub fn measured_again() -> Ceilings {
+        let threads = Machine::this().cores;
+        let (bytes_per_s, flops_per_s) = (bandwidth(threads), arithmetic(threads));
+        let mut known = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.unwrap_or(Ceilings { bytes_per_s, flops_per_s });
+        *known.insert(Ceilings {
+            bytes_per_s: before.bytes_per_s.max(bytes_per_s),
+            flops_per_s: before.flops_per_s.max(flops_per_s),
         })
     }
 
@@ -161,6 +173,9 @@ mod tests {
     #[test]
     fn this_machine_has_ceilings() {
         let ceilings = Ceilings::this();
+        let again = Ceilings::measured_again();
+        assert!(again.bytes_per_s >= ceilings.bytes_per_s && again.flops_per_s >= ceilings.flops_per_s);
+        assert_eq!(Ceilings::this(), again);
         // A core of any machine does more than 10 MFLOP/s, and memory moves more than 10 MB/s, even in a debug build.
         assert!(ceilings.bytes_per_s > 1e7 && ceilings.bytes_per_s < 1e14, "{ceilings:?}");
         assert!(ceilings.flops_per_s > 1e7 && ceilings.flops_per_s < 1e16, "{ceilings:?}");

@@ -136,6 +136,22 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
+/// A number with all its digits: those of a float32 where it is one, with an exponent where it is very large or small.
+pub fn exact(value: f64) -> String {
+    let narrow = value as f32;
+    let (plain, short) = match f64::from(narrow) == value {
+        true => (format!("{narrow}"), format!("{narrow:e}")),
+        false => (format!("{value}"), format!("{value:e}")),
+    };
+    if value.is_nan() {
+        "nan".to_owned()
+    } else if plain.len() <= 17 {
+        plain
+    } else {
+        short
+    }
+}
+
 /// A plain number with up to three significant digits: `0`, `1`, `0.25`, `1.2e-7`, `inf`, `nan`.
 pub fn number(value: f64) -> String {
     if value.is_nan() {

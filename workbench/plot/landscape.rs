@@ -69,7 +69,10 @@ pub fn landscape(data: &Landscape) -> Svg {
     let widest = data.across.values.iter().map(|v| text_width(&shorten(v, VALUE), 12.0)).fold(62.0, f64::max);
     let pitch = (widest + 8.0).min(110.0);
     let caption = shorten(&data.caption, 130);
-    let width = (LEFT + beside + pitch * columns as f64 + 16.0).max(caption_width(&caption)).max(420.0);
+    let width = (LEFT + beside + pitch * columns as f64 + 16.0)
+        .max(caption_width(&caption))
+        .max(text_width(&title, 15.0) + 8.0)
+        .max(420.0);
     let height = TOP + ROW * rows as f64 + 16.0;
     picture(width as u32, height as u32, &title, |canvas| {
         canvas.heading(&title, &caption)?;

@@ -13,7 +13,8 @@ const WIDTH: u32 = 760;
 const HEIGHT: u32 = 420;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 48.0;
-const LEFT: f64 = 72.0;
+/// The least margin at the left.
+const LEAST_LEFT: f64 = 72.0;
 /// Throughput that spans more than this is shown on a logarithmic axis.
 const LINEAR_SPAN: f64 = 30.0;
 /// Characters of a name beside its line.
@@ -216,29 +217,31 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, quantity: Quantity, 
     };
     canvas.heading(title, &caption(report, quantity, points().count()))?;
 
+    let widest = y.ticks.iter().map(|(_, label)| text_width(label, 12.0)).fold(0.0, f64::max);
+    let left = (widest + 18.0).max(LEAST_LEFT);
     let names = lines.iter().map(|l| text_width(&shorten(&l.name, NAME), 13.0)).fold(0.0, f64::max);
     let right = (names + 34.0).clamp(60.0, 240.0);
-    let (width, height) = (f64::from(WIDTH) - LEFT - right, f64::from(HEIGHT) - TOP - BOTTOM);
-    let plane = canvas.plane((LEFT, TOP), (width, height), x.ends, y.ends);
+    let (width, height) = (f64::from(WIDTH) - left - right, f64::from(HEIGHT) - TOP - BOTTOM);
+    let plane = canvas.plane((left, TOP), (width, height), x.ends, y.ends);
 
     let bottom = TOP + height;
     for (at, label) in &y.ticks {
         let (_, py) = place(&plane, (x.ends.0, *at));
-        canvas.line(Role::Grid, 1.0, &[(LEFT, py), (LEFT + width, py)])?;
-        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Right, VPos::Center), (LEFT - 10.0, py), label)?;
+        canvas.line(Role::Grid, 1.0, &[(left, py), (left + width, py)])?;
+        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Right, VPos::Center), (left - 10.0, py), label)?;
     }
-    canvas.line(Role::Muted, 1.0, &[(LEFT, bottom), (LEFT + width, bottom)])?;
+    canvas.line(Role::Muted, 1.0, &[(left, bottom), (left + width, bottom)])?;
     for (at, label) in &x.ticks {
         let (px, _) = place(&plane, (*at, y.ends.0));
         canvas.line(Role::Muted, 1.0, &[(px, bottom), (px, bottom + 4.0)])?;
         canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Center, VPos::Top), (px, bottom + 10.0), label)?;
     }
-    let corner = (LEFT + width + 14.0, bottom + 10.0);
+    let corner = (left + width + 14.0, bottom + 10.0);
     canvas.text(Role::Ink, 12.0, Weight::Normal, (HPos::Left, VPos::Top), corner, &shorten(&report.size_name, 16))?;
 
     if quantity == Quantity::SpeedUp {
         let (_, py) = place(&plane, (x.ends.0, y.at(1.0)));
-        canvas.line(Role::Muted, 1.5, &[(LEFT, py), (LEFT + width, py)])?;
+        canvas.line(Role::Muted, 1.5, &[(left, py), (left + width, py)])?;
     }
     for line in lines {
         band(&plane, &x, &y, line)?;
@@ -252,7 +255,7 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, quantity: Quantity, 
             dot(&plane, Canvas::fill(line.role, 1.0), at(p), 2.8)?;
         }
     }
-    labels(canvas, &plane, &x, &y, lines, LEFT + width)
+    labels(canvas, &plane, &x, &y, lines, left + width)
 }
 
 /// The interval around a line; around a single point, a vertical stroke.

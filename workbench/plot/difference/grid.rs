@@ -51,6 +51,20 @@ impl Elements<'_> {
     }
 }
 
+impl Elements<'_> {
+    /// An element in words, such as `[3, 4]: 1.5 instead of 1, off by 0.5`; the error is counted as the kind of the picture has it.
+    pub(super) fn told(&self, index: usize, shape: &[usize]) -> String {
+        let (got, want) = (units::exact(self.actual[index]), units::exact(self.expected[index]));
+        let one = self.compare(index);
+        let at = coordinates(index, shape);
+        if one.error == 0.0 {
+            return format!("{at}: {got} instead of {want}");
+        }
+        let sign = if self.options.kind == DifferenceKind::Signed && one.error > 0.0 { "+" } else { "" };
+        format!("{at}: {got} instead of {want}, off by {sign}{}", self.options.number(one.error))
+    }
+}
+
 /// The figures of a range of elements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figures {

@@ -3,15 +3,16 @@
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::grid::{Elements, Grid};
-use super::options::{coordinates, runs};
+use super::options::runs;
 use super::scale::{self, Depth, LEAST_HEIGHT, alpha};
-use crate::bench::units;
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Drawn, Weight, caption_width, picture};
 use crate::plot::theme::Role;
 
 /// Most cells of a map down and across: few enough that a picture stays under a hundred kilobytes.
 pub(super) const MOST: (usize, usize) = (56, 80);
+/// As `MOST`, for a map that is one of many in a card.
+pub(super) const MOST_OF_SLICES: (usize, usize) = (36, 52);
 /// Most places of a map that tell their numbers under the pointer.
 const MOST_TIPS: (usize, usize) = (14, 20);
 
@@ -125,12 +126,7 @@ fn tips(canvas: &Canvas, grid: &Grid, elements: &Elements<'_>, shape: &[usize], 
             let count: u32 = cells.iter().map(|c| c.elements).sum();
             let beyond: u32 = cells.iter().map(|c| c.mismatches).sum();
             let at = worst.worst_at;
-            let pair = format!(
-                "{}: {} instead of {}",
-                coordinates(at, shape),
-                units::number(elements.actual[at]),
-                units::number(elements.expected[at])
-            );
+            let pair = elements.told(at, shape);
             canvas.tip(match count {
                 1 => pair,
                 _ if worst.worst() == 0.0 && !worst.odd => format!("{count} elements, all equal"),
@@ -157,8 +153,9 @@ fn ends(canvas: &Canvas, grid: &Grid, frame: Frame) -> Drawn {
         small(HPos::Right, VPos::Bottom, (left - 8.0, top + height), &(rows - 1).to_string())?;
     }
     let (down, across) = (rows.div_ceil(grid.rows), columns.div_ceil(grid.columns));
-    if down * across > 1 && width > 200.0 {
-        let note = format!("a cell: up to {down} × {across} elements");
+    // A cell of several elements is not what the bar says of one.
+    if down * across > 1 && width > 360.0 {
+        let note = format!("a cell: up to {down} × {across} elements; its depth: their root mean square");
         small(HPos::Center, VPos::Top, (left + width / 2.0, top + height + 8.0), &note)?;
     }
     Ok(())

@@ -48,7 +48,7 @@ pub fn difference_slices(actual: &[f64], expected: &[f64], shape: &[usize], opti
         let index = unravel(i, lead);
         let name = slice_name(&index);
         let options = DifferenceOptions { slice: index, ..options.clone() };
-        let map = difference_map(actual, expected, shape, &options);
+        let map = slice(&options.heading(), &Elements { options: &options, ..elements }, shape, map::MOST_OF_SLICES);
         Slice { name, mismatches: figures.mismatches, elements: figures.count, map }
     };
     slices.into_iter().map(map).collect()
@@ -74,7 +74,7 @@ pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options
         return notice(&title, "there is no tolerance that an error could be measured in: rtol and atol are 0");
     }
     if !options.slice.is_empty() {
-        return slice(&title, &elements, shape);
+        return slice(&title, &elements, shape, map::MOST);
     }
     let figures = Figures::of(&elements, 0..actual.len());
     if figures.are_equal() {
@@ -97,7 +97,7 @@ pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options
 }
 
 /// The map of the slice that the options name.
-fn slice(title: &str, elements: &Elements<'_>, shape: &[usize]) -> Svg {
+fn slice(title: &str, elements: &Elements<'_>, shape: &[usize], most: (usize, usize)) -> Svg {
     let index = &elements.options.slice;
     let lead = &shape[..shape.len().saturating_sub(2)];
     if index.len() != lead.len() || index.iter().zip(lead).any(|(i, dim)| i >= dim) {
@@ -111,7 +111,7 @@ fn slice(title: &str, elements: &Elements<'_>, shape: &[usize]) -> Svg {
     let number = index.iter().zip(lead).fold(0, |at, (i, dim)| at * dim + i);
     let first = number * height * width;
     let figures = Figures::of(elements, first..first + height * width);
-    let grid = Grid::new(elements, first, (height, width), map::MOST, &figures);
+    let grid = Grid::new(elements, first, (height, width), most, &figures);
     let caption = figures.caption(shape, first, elements.options);
     let depth = Depth::new(&figures, elements.options.scale);
     map::draw(&format!("{title}, {}", slice_name(index)), &caption, (&grid, &depth), elements, shape)

@@ -3,8 +3,7 @@
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::grid::{Elements, Figures, Grid};
-use super::options::{DifferenceKind, coordinates, runs};
-use crate::bench::units;
+use super::options::{DifferenceKind, runs};
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Weight, bar, caption_width, picture, place};
 use crate::plot::theme::Role;
@@ -80,8 +79,7 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
             let worst = cells.iter().max_by(|a, b| a.worst().abs().total_cmp(&b.worst().abs()));
             let Some(worst) = cells.iter().find(|c| c.odd).or(worst) else { continue };
             let flat = worst.worst_at;
-            let (got, want) = (units::number(elements.actual[flat]), units::number(elements.expected[flat]));
-            canvas.tip(format!("{}: {got} instead of {want}", coordinates(flat, &[total])));
+            canvas.tip(elements.told(flat, &[total]));
             canvas.rect(
                 Canvas::fill(Role::Pointer, 1.0),
                 (at(columns.start), TOP),

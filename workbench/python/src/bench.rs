@@ -112,7 +112,7 @@ impl BenchReport {
         py.import("workbench.tables")?.call_method1("to_polars", (self.rows(py)?,))
     }
 
-    /// Writes the report: data to a path ending in `.json`, a table for other programs to `.csv` (times in seconds), the picture to `.svg`, the
+    /// Writes the report: data to a path ending in `.json`, a table for other programs to `.csv` (times in seconds), the picture to `.svg` or `.png`, the
     /// table as people see it to `.txt`.
     ///
     /// Raises ArgumentError for any other ending, and OSError if the file cannot be written.
@@ -125,6 +125,9 @@ impl BenchReport {
     /// ...     path.read_text(encoding="utf-8").startswith("<svg")
     /// True
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+            return Svg(self.0.plot()).save(py, path);
+        }
         let text = self.0.text_for(&path).map_err(|e| errors::to_py(py, e))?;
         // Python's own writing raises the exceptions that its users catch, with the path in them.
         let keywords = PyDict::new(py);

@@ -115,7 +115,7 @@ impl CheckReport {
     /// >>> report.plot(kind="tolerance", slice=(1,))
     /// <picture of ... bytes of SVG>
     #[pyo3(signature = (output=0, *, kind="signed", scale="auto", slice=None))]
-    fn plot(&self, py: Python<'_>, output: usize, kind: &str, scale: &str, slice: Option<Vec<usize>>) -> PyResult<Svg> {
+    fn plot(&self, py: Python<'_>, output: usize, kind: &str, scale: &str, slice: Option<Vec<i64>>) -> PyResult<Svg> {
         pictures::map(py, self.output(py, output)?, MapWords { kind, scale, slice })
     }
 

@@ -28,7 +28,7 @@ impl Svg {
     /// ...     picture.save(pathlib.Path(folder) / "difference.svg")
     /// ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
     /// ['difference.svg']
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    pub fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         let content = match ending.as_str() {
             "svg" => PyBytes::new(py, self.0.as_str().as_bytes()).into_any(),
@@ -65,7 +65,7 @@ fn chosen<T: Copy>(py: Python<'_>, what: &str, word: &str, words: &[(&str, T)]) 
 pub struct MapWords<'a> {
     pub kind: &'a str,
     pub scale: &'a str,
-    pub slice: Option<Vec<usize>>,
+    pub slice: Option<Vec<i64>>,
 }
 
 /// The map of the differences of an output.
@@ -94,16 +94,19 @@ pub fn map(py: Python<'_>, output: &OutputCheck, words: MapWords<'_>) -> PyResul
     options.scale = chosen(py, "scale", words.scale, &scales)?;
     let lead = output.shape.len().saturating_sub(2);
     if let Some(slice) = words.slice {
-        if slice.len() != lead || slice.iter().zip(&output.shape).any(|(i, dim)| i >= dim) {
-            let shape = &output.shape;
-            return Err(argument(
+        let shape = &output.shape;
+        let inside = |(i, dim): (&i64, &usize)| usize::try_from(*i).ok().filter(|i| i < dim);
+        let index: Option<Vec<usize>> = slice.iter().zip(&shape[..lead]).map(inside).collect();
+        options.slice = index.filter(|_| slice.len() == lead).ok_or_else(|| {
+            let ends: Vec<String> = shape[..lead].iter().map(|dim| format!("0 to {}", dim.saturating_sub(1))).collect();
+            let wanted = if lead == 0 { "none".to_owned() } else { ends.join(", ") };
+            argument(
                 py,
                 format!(
-                    "slice is {slice:?}; it is an index into all but the last two dimensions of {shape:?}: {lead} numbers"
+                    "slice is {slice:?}; it is an index into all but the last two dimensions of {shape:?}: {wanted}"
                 ),
-            ));
-        }
-        options.slice = slice;
+            )
+        })?;
     }
     Ok(Svg(plot::difference_map(&output.actual, &output.expected, &output.shape, &options)))
 }
@@ -159,7 +162,7 @@ pub fn benchmark(
         None if kind == "samples" => plot::samples(report, size.or(sizes.last().copied()).unwrap_or(0)),
         None => {
             let ceilings = py.detach(workbench::bench::Ceilings::this);
-            plot::roofline(report, ceilings)
+            plot::roofline(report, &ceilings)
         }
     }))
 }
@@ -215,7 +218,7 @@ pub fn report_card(
 /// The numbers of a benchmark's ceilings, for Python.
 #[pyfunction]
 pub fn ceilings(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let ceilings = py.detach(workbench::bench::Ceilings::this);
+    let ceilings = py.detach(workbench::bench::Ceilings::measured_again);
     let dict = PyDict::new(py);
     dict.set_item("bytes_per_second", ceilings.bytes_per_s)?;
     dict.set_item("flops_per_second", ceilings.flops_per_s)?;

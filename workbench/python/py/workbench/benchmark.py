@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 import numpy as np
@@ -56,12 +57,16 @@ def bench(
     moved, done = _counter(bytes, "bytes", contestants), _counter(flops, "flops", contestants)
     for name, function in contestants.items():
         if not callable(function):
-            raise make_argument_error(f"contestant `{name}` is a {type(function).__name__}; a callable is wanted")
+            raise make_argument_error(f"contestant `{name}` is no callable, but of type {type(function).__name__}")
     if not callable(make_args):
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
     sizes = [_size(size) for size in sizes]
     if isinstance(bytes, str):
-        moved = _of_arguments(make_args, next(iter(contestants.values()), None), sizes)
+        moved = _of_arguments(make_args, contestants, sizes)
+    # A count that makes no sense is told before anything is timed.
+    for count in (moved, done):
+        for name, size in itertools.product(contestants, sizes if count is not None else ()):
+            count(str(name), size)
     # Work that was queued before does not count.
     _workbench.synchronize()
     with progress_line() as progress:
@@ -107,27 +112,38 @@ def _count(value: Any, what: str) -> int:
         whole = int(value)
     except (TypeError, ValueError, OverflowError):
         whole = -1
-    if whole < 0 or whole != value:
-        raise make_argument_error(f"{what} is {value!r}; a whole number from 0 on is wanted")
+    if not 0 <= whole < 1 << 63 or whole != value:
+        raise make_argument_error(f"{what} is {value!r}; a whole number from 0 on is wanted, below 2**63")
     return whole
 
 
-def _of_arguments(make_args: Callable[[int], Any], function: Any, sizes: Sequence[int]) -> Callable[[str, int], int | None]:
-    """The bytes of the arrays among the arguments and the results of a call, by the size; each array counts once."""
+def _of_arguments(
+    make_args: Callable[[int], Any], contestants: Mapping[str, Callable[..., Any]], sizes: Sequence[int]
+) -> Callable[[str, int], int | None]:
+    """The bytes of the arrays among the arguments and the results of a call of a contestant at a size; memory counts once."""
     counts = {}
     for size in dict.fromkeys(sizes):
-        made = make_args(size)
-        args = made if isinstance(made, tuple) else (made,)
-        counts[size] = sum(_arrays((args, function(*args))).values())
-    return lambda name, size: counts.get(size)
+        for name, function in contestants.items():
+            made = make_args(size)
+            args = made if isinstance(made, tuple) else (made,)
+            counts[str(name), size] = sum(_arrays((args, function(*args))).values())
+    return lambda name, size: counts.get((name, size))
 
 
 def _arrays(value: Any) -> dict[int, int]:
-    """The bytes of the arrays in a value, by their identity."""
+    """The bytes of the arrays in a value, by the memory that they begin at."""
     if isinstance(value, (tuple, list)):
-        return {key: size for one in value for key, size in _arrays(one).items()}
+        found: dict[int, int] = {}
+        for one in value:
+            for key, size in _arrays(one).items():
+                found[key] = max(size, found.get(key, 0))
+        return found
     nbytes = getattr(value, "nbytes", None)
-    return {id(value): int(nbytes)} if isinstance(nbytes, int) else {}
+    if not isinstance(nbytes, int):
+        return {}
+    described = getattr(value, "__array_interface__", None)
+    pointer = value.data_ptr() if hasattr(value, "data_ptr") else described["data"][0] if described else id(value)
+    return {int(pointer): nbytes}
 
 
 def _refuse_queued() -> None:

@@ -20,7 +20,7 @@ from .differentiable import Differentiable, LibraryOp, PythonOp, copies, distinc
 from .errors import ArgumentError, make_argument_error
 from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
-from .versions import Versioned, kept_of
+from .versions import Kept, kept_of, Versioned
 
 __all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
 
@@ -280,12 +280,7 @@ class Op(Versioned, Differentiable, NativeOp):
         with _DEFINING:
             number = self._version_number(number)
             kept = self._kept_of(number)
-            made = op(kept.schema, rebuild(*kept.module), **kept.parts, reference=kept.reference)
-            made._fake = kept.fake
-            backward, setup = kept.gradient
-            extras = {"others": [one for _, one in sorted(kept.others.items())], "backward": backward, "setup": setup, "vmap": kept.vmap}
-            made._with(extras)
-            made._keep()
+            made = _made_as(kept, kept.schema, rebuild(*kept.module), kept.parts, kept.reference)
             made._note_restored(number)
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
@@ -487,7 +482,7 @@ class Op(Versioned, Differentiable, NativeOp):
         """
         maps = _workbench.writer_maps(self, self._arguments(args, kwargs))
         if not maps:
-            raise make_argument_error(f"`{self.name}`: no kernel for the CPU serves this call, so no thread wrote its results")
+            raise make_argument_error(f"`{self.name}`: no kernel for the CPU runs in this call, so no thread wrote its results")
         return maps[0][1]
 
     def bench(
@@ -573,6 +568,24 @@ class OpVersion(Op):
 
 
 OpVersion.__doc__ = Documentation(cast(str, OpVersion.__doc__))  # type: ignore[assignment]
+
+
+def _made_as(kept: Kept, schema: str, module: Module, parts: dict[str, Any], reference: Callable[..., Any] | None) -> Op:
+    """Defines an operator with the registrations of a version: its gradient, its fake kernel, its batching rule, what serves other dtypes."""
+    made: Op = op(schema, module, **parts, reference=reference)
+    made._fake = kept.fake
+    backward, setup = kept.gradient
+    made._with({"others": [one for _, one in sorted(kept.others.items())], "backward": backward, "setup": setup, "vmap": kept.vmap})
+    made._keep()
+    return made
+
+
+def redefined(old: Op | None, schema: str, module: Module, parts: dict[str, Any], reference: Callable[..., Any] | None) -> Op:
+    """Defines an operator again, with the registrations that it has; a new one where there is none yet."""
+    if old is None:
+        return op(schema, module, **parts, reference=reference)  # type: ignore[no-any-return]
+    with _DEFINING:
+        return _made_as(old._as_kept(), schema, module, parts, reference)
 
 
 def candidate(schema: str, module: Module, parts: dict[str, Any]) -> Op:

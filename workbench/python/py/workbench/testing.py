@@ -36,7 +36,7 @@ def arrays_for(
 
     Extents are from 0 to `max_extent`; `x[*]` has up to `max_rank` dims. `dtypes` are the element types to choose from, the same for all arrays;
     without them each array has that of the first kernel. `elements` is a strategy for elements; without it floats are finite and of a size whose
-    products are finite too, integers from 0 to 99. `args` has values or strategies for single arguments. Hypothesis makes failing cases smaller, extents and elements.
+    products are finite too, integers from 0 to the smallest extent. `args` has values or strategies for single arguments. Hypothesis makes failing cases smaller, extents and elements.
 
     Raises ArgumentError for an operator whose signature does not say enough.
 
@@ -51,12 +51,14 @@ def arrays_for(
     ...     assert add.check(*args)
     >>> test_add()
     """
+    if not hasattr(op, "_parts"):
+        raise make_argument_error(f"arguments of an operator of a kernel are made, got {type(op).__name__}")
     shapes = arrays_of(op)
     given = dict(args or {})
     for name in given:
         if name not in op.params:
             raise make_argument_error(f"`{op.name}` has no argument `{name}`; its arguments are {', '.join(op.params)}")
-    chosen = None if dtypes is None else [np.dtype(dtype) for dtype in dtypes]
+    chosen = None if dtypes is None else [_dtype(dtype) for dtype in dtypes]
     if chosen == []:
         raise make_argument_error("dtypes is empty")
     dims = {name: st.integers(0, max_extent) for name in names_of(shapes)}
@@ -66,15 +68,18 @@ def arrays_for(
     @st.composite
     def arguments(draw: Any) -> tuple[Any, ...]:
         values = draw(st.fixed_dictionaries(dims))
+        # Integers are indices, too.
+        below = max(1, min([100, *(extent for value in values.values() for extent in np.atleast_1d(value) if extent > 0)]))
         common = None if chosen is None else draw(st.sampled_from(chosen))
         made: list[Any] = []
-        for name, (kind, own) in zip(op.params, op._kinds):
+        # Those by keyword alone have their defaults.
+        for name, (kind, own) in list(zip(op.params, op._kinds))[: op._positional]:
             if name in given:
                 value = given[name]
                 made.append(draw(value) if isinstance(value, st.SearchStrategy) else value)
             elif name in shapes:
-                dtype = np.dtype(own or "float32") if common is None else common
-                made.append(draw(arrays.arrays(dtype, shape_of(shapes[name], values), elements=elements or _elements(dtype))))
+                dtype = _dtype(own or "float32") if common is None else common
+                made.append(draw(arrays.arrays(dtype, shape_of(shapes[name], values), elements=_elements(dtype, below) if elements is None else elements)))
             else:
                 made.append(draw(_scalar(kind)))
         return tuple(made)
@@ -82,21 +87,35 @@ def arrays_for(
     return arguments()
 
 
-def _elements(dtype: np.dtype[Any]) -> Any:
-    """Elements of a type: floats whose products and sums of a few are finite."""
+def _dtype(dtype: Any) -> np.dtype[Any]:
+    """A dtype, that of bfloat16 from ml_dtypes."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(dtype)
+
+
+def _elements(dtype: np.dtype[Any], below: int) -> Any:
+    """Elements of a type: floats whose products and sums of a few are finite, integers from 0 to `below`."""
+    if dtype.name == "bfloat16":
+        # Multiples of a half up to 128 have the eight bits of its significand.
+        return st.integers(-255, 255).map(lambda halves: halves / 2)
     if dtype.kind == "f":
         bits = dtype.itemsize * 8
         most = 64.0 if bits == 16 else 2.0**20
         return st.floats(-most, most, width=bits, allow_subnormal=False)
     if dtype.kind in "iu":
-        return st.integers(0, 99)
+        return st.integers(0, below - 1)
     return arrays.from_dtype(dtype, allow_nan=False, allow_infinity=False)
 
 
 def _scalar(kind: str) -> Any:
     """Values of an argument that is no array, by its type in the schema."""
+    if kind.endswith("?"):
+        return st.none() | _scalar(kind[:-1])
     if kind == "bool":
         return st.booleans()
-    if kind == "int":
+    if kind in ("int", "SymInt"):
         return st.integers(1, 8)
     return st.floats(-8, 8, width=32, allow_subnormal=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Se
 
 from . import _workbench, tuning_worker
 from ._progress import progress_text
-from ._workbench import Svg, format_seconds
+from ._workbench import Module, Svg, format_seconds
 from .errors import ArgumentError, make_argument_error
 from .tuning_worker import DTYPE, OPTIONS, Config, Task, name_of, text_of
 
@@ -64,7 +64,9 @@ def tune(
     Lambdas reach its workers by the package cloudpickle. A share whose worker is lost is submitted again. The best are timed once more
     here, side by side. A stop gives what was measured until then, with a note; `resume=report` goes on from there.
 
-    Raises ArgumentError for parameters that make no sense, and if no configuration is right.
+    Before it is timed a configuration is called until its best code is there, which takes a second where a C compiler makes it.
+
+    Raises ArgumentError for parameters that make no sense. If no configuration is right, `.best` does.
 
     >>> import numpy as np, workbench as wb
     >>> source = '''
@@ -80,16 +82,21 @@ def tune(
     array([2., 2.], dtype=float32)
     """
     task = _task(operator, schema, reference, options, make_args, size, seconds, rtol, atol)
-    configs = _configs(params, where)
-    before = {} if resume is None else {name_of(row["config"]): row for row in resume.rows if row["status"] != "lost"}
+    values = _values(params)
+    configs = _configs(values, where)
+    before = {} if resume is None else _rows_of(resume, task)
     left = [config for config in configs if name_of(config) not in before]
     # All are compared with the first that is right, so it is in every share.
-    first = next((config for config in configs if tuning_worker.is_right(task, config)), configs[0])
+    first = None if resume is None else resume._first
+    if first is None:
+        first = next((config for config in configs if tuning_worker.is_right(task, config)), configs[0])
     shares = [replace(task, configs=(first, *(c for c in share if c is not first))) for share in _parts(left, _SHARE)]
     rows: dict[str, dict[str, Any]] = {name_of(c): before[name_of(c)] for c in configs if name_of(c) in before}
     notes: list[str] = []
     if task.reference is None:
         notes.append("there is no reference, so results were not checked")
+    if in_place := tuning_worker.mutated_of(task.schema):
+        notes.append(f"{', '.join(in_place)} is written in place: each call that is timed works on what the one before has left")
     run = _here(shares) if executor is None else _elsewhere(shares, executor)
     with progress_text() as tell:
         try:
@@ -100,7 +107,9 @@ def tune(
                     if name not in rows or rows[name]["status"] == "lost":
                         rows[name] = row
                 tell(_progress(rows, len(configs)))
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
+            for row in getattr(stop, "rows", ()):
+                rows.setdefault(name_of(row["config"]), row)
             if not rows:
                 raise
             notes.append(f"stopped: {len(rows)} of {len(configs)} configurations were measured; resume=report measures the rest")
@@ -109,7 +118,35 @@ def tune(
     lost = sum(row["status"] == "lost" for row in ordered)
     if lost:
         notes.append(f"{lost} configurations were lost with their workers; resume=report measures them")
-    return TuneReport(_native_name(task.schema), {name: list(values) for name, values in _values(params).items()}, ordered, notes, task, size)
+    kept = None if isinstance(operator, str) or not hasattr(operator, "_as_kept") else operator
+    return TuneReport(_native_name(task.schema), {name: list(several) for name, several in values.items()}, ordered, notes, task, dict(first), kept)
+
+
+def _rows_of(report: Any, task: Task) -> dict[str, dict[str, Any]]:
+    """The rows of an earlier report that hold for this task; ArgumentError for a report of another one."""
+    if not isinstance(report, TuneReport):
+        raise make_argument_error(f"resume is a {type(report).__name__}; a report of wb.tune is wanted")
+    old = report._task
+    same = {
+        "schema": old.schema == task.schema,
+        "text": (old.source, old.state) == (task.source, task.state),
+        "options": {**old.parts, "shape": None} == {**task.parts, "shape": None} and _is_same(old.parts["shape"], task.parts["shape"]),
+        "size": old.size == task.size,
+        "reference": _is_same(old.reference, task.reference),
+        "make_args": _is_same(old.make_args, task.make_args),
+        "tolerance": (old.rtol, old.atol) == (task.rtol, task.atol),
+    }
+    for what, is_same in same.items():
+        if not is_same:
+            raise make_argument_error(f"resume is a report with another {what}; its rows say nothing about this tuning")
+    return {name_of(row["config"]): row for row in report.rows if row["status"] != "lost"}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """True for equal values, and for functions of the same code, as a cell that runs again makes them."""
+    codes = [getattr(function, "__code__", None) for function in (one, other)]
+    parts = [code and (code.co_code, code.co_names, [c for c in code.co_consts if not hasattr(c, "co_code")]) for code in codes]
+    return bool(one == other or codes[0] is not None and parts[0] == parts[1])
 
 
 def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, Any], make_args: Any, size: int, seconds: float, rtol: Any, atol: Any) -> Task:
@@ -122,7 +159,7 @@ def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, 
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
     if (rtol is None) != (atol is None):
         raise make_argument_error("give both rtol and atol, or neither")
-    own = {"kernel": None, "shape": None, "threads": None, "block": None, "grid": None, "shared_mem": None}
+    own: dict[str, Any] = {"kernel": None, "shape": None, "threads": None, "block": None, "grid": None, "shared_mem": None}
     unknown = [name for name in options if name not in own]
     if unknown:
         raise make_argument_error(f"wb.tune has no option {unknown[0]}=; those of operators are {', '.join(own)}, and macros belong into params")
@@ -132,11 +169,12 @@ def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, 
         _, (source, state, timeout) = operator.module.__reduce__()
         parts = {**own, **operator._parts, **options}
         return Task(operator.schema, source, state, timeout, parts, reference or operator.reference, make_args, size, seconds, rtol, atol, ())
-    if not isinstance(operator, str):
-        raise make_argument_error(f"an operator of a kernel or CUDA C++ is tuned, got {type(operator).__name__}")
+    if not isinstance(operator, (str, Module)):
+        raise make_argument_error(f"an operator of a kernel, a module or CUDA C++ is tuned, got {type(operator).__name__}")
     if schema is None:
         raise make_argument_error('CUDA C++ is tuned as an operator: give its schema, as in schema="lab::scale(Tensor x) -> Tensor"')
-    return Task(schema, operator, None, None, {**own, **options}, reference, make_args, size, seconds, rtol, atol, ())
+    source, state, timeout = operator.__reduce__()[1] if isinstance(operator, Module) else (operator, None, None)
+    return Task(schema, source, state, timeout, {**own, **options}, reference, make_args, size, seconds, rtol, atol, ())
 
 
 def _native_name(schema: str) -> str:
@@ -162,11 +200,10 @@ def _values(params: Mapping[str, Iterable[Any]]) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def _configs(params: Mapping[str, Iterable[Any]], where: Callable[[dict[str, Any]], bool] | None) -> list[Config]:
+def _configs(values: Mapping[str, tuple[Any, ...]], where: Callable[[dict[str, Any]], bool] | None) -> list[Config]:
     """All combinations that `where` keeps."""
-    values = _values(params)
     every = (dict(zip(values, combination)) for combination in itertools.product(*values.values()))
-    configs: list[Config] = [config for config in every if where is None or where(config)]
+    configs: list[Config] = [config for config in every if where is None or where(dict(config))]
     if not configs:
         raise make_argument_error("where leaves no combination of the parameters")
     return configs
@@ -283,7 +320,8 @@ class TuneReport:
     rows: list[dict[str, Any]]
     notes: list[str]
     _task: Task
-    _size: int
+    _first: dict[str, Any]
+    _operator: Any
 
     @property
     def ranked(self) -> list[dict[str, Any]]:
@@ -304,13 +342,13 @@ class TuneReport:
 
     @property
     def best(self) -> Op:
-        """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator."""
-        from .operators import op
+        """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator. The
+        gradient and other registrations of an operator that was tuned stay."""
+        from .operators import redefined
 
         config = self.best_config
         parts = tuning_worker.parts_of(self._task.parts, config)
-        made = op(self._task.schema, tuning_worker.module_of(self._task, config), reference=self._task.reference, **parts)
-        return made  # type: ignore[no-any-return]
+        return redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, self._task.reference)
 
     def plot(self, across: str | None = None, down: str | None = None) -> Svg:
         """The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.
@@ -332,7 +370,7 @@ class TuneReport:
         first, second = names[0], names[1] if len(names) > 1 else None
         cells = [self._cell({first: x, **({} if second is None else {second: y})}) for y in (self.params[second] if second else [None]) for x in self.params[first]]
         others = [name for name in self.params if name not in names]
-        caption = f"time of a call at size {self._size:,}; deeper: faster" + (f"; the best over {', '.join(others)}" if others else "")
+        caption = f"time of a call at size {self._task.size:,}; deeper: faster" + (f"; the best over {', '.join(others)}" if others else "")
         axis = lambda name: (name, [text_of(value) for value in self.params[name]])
         title = f"{self.name}: time by {first}" + (f" and {second}" if second else "")
         return _workbench.landscape(title, caption, axis(first), axis(second) if second else None, cells)
@@ -414,7 +452,7 @@ class TuneReport:
             self.plot().save(path)
         elif path.suffix == ".json":
             texts = [{**row, "config": {name: value if isinstance(value, (int, float, str)) else text_of(value) for name, value in row["config"].items()}} for row in self.rows]
-            path.write_text(json.dumps({"name": self.name, "size": self._size, "notes": self.notes, "rows": texts}, indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps({"name": self.name, "size": self._task.size, "notes": self.notes, "rows": texts}, indent=1) + "\n", encoding="utf-8")
         elif path.suffix == ".txt":
             path.write_text(f"{self}\n", encoding="utf-8")
         else:

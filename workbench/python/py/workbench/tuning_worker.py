@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import socket
+import time
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
@@ -23,10 +24,20 @@ DTYPE = "dtype"
 #: Rounds of timing: the share of the time for each, and how much slower than the best of a round a configuration may be to be in the next.
 ROUNDS = ((0.2, 1.5), (0.3, 1.15), (0.5, 1.0))
 
+#: Seconds of calls after which a kernel has its best code made: twice what the run time asks for.
+_WARM = 0.03
 #: Mistakes of a configuration, of which the others know nothing.
 MISTAKES = (ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout)
 
 Config = Mapping[str, Any]
+
+
+class Stopped(KeyboardInterrupt):
+    """A stop in the middle of a share, with the rows that are finished."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        super().__init__("stopped")
+        self.rows = rows
 
 
 @dataclass(frozen=True)
@@ -60,38 +71,57 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def filled(text: Any, config: Config) -> Any:
-    """A text with `{NAME}` replaced by the values of a configuration; anything else as it is."""
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def filled(text: Any, config: Config, *, truth: bool = False) -> Any:
+    """A text, or a tuple with texts, with `{NAME}` replaced by the values of a configuration; anything else as it is. Truth values are 1 and 0, or
+    with `truth` the words of C++."""
+    if isinstance(text, (tuple, list)):
+        return tuple(filled(part, config, truth=truth) for part in text)
     if not isinstance(text, str):
         return text
     for name, value in config.items():
+        if _is_truth(value):
+            value = ("false", "true")[bool(value)] if truth else int(value)
         text = text.replace("{" + name + "}", text_of(value))
     return text
 
 
 def macros_of(task: Task, config: Config) -> dict[str, str]:
     """The macros of a configuration: what is no option and no argument of the template that `kernel` names. Truth values are 1 and 0."""
-    kernel = task.parts["kernel"] or ""
+    kernel = str(config.get("kernel") or task.parts["kernel"] or "")
     taken = {*OPTIONS, DTYPE, *(name for name in config if "{" + name + "}" in kernel)}
     rest = {name: value for name, value in config.items() if name not in taken}
-    return {name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in rest.items()}
+    return {name: str(int(value)) if _is_truth(value) else str(value) for name, value in rest.items()}
 
 
 def parts_of(parts: Mapping[str, Any], config: Config) -> dict[str, Any]:
     """The parts of the operator of a configuration. A block that is written `"{BLOCK}"` is a number then."""
     own = {**parts, **{name: value for name, value in config.items() if name in parts}}
-    made = {name: filled(value, config) for name, value in own.items()}
-    if isinstance(made["block"], str):
+    made = {name: filled(value, config, truth=name == "kernel") for name, value in own.items() if name != "shape"}
+    block = made["block"]
+    if isinstance(block, str) or isinstance(block, tuple) and any(isinstance(extent, str) for extent in block):
+        extents = block.split(",") if isinstance(block, str) else block
         try:
-            made["block"] = tuple(int(extent) for extent in made["block"].split(","))
+            made["block"] = tuple(int(extent) for extent in extents)
         except ValueError:
-            raise make_argument_error(f"block is {made['block']!r}; ints are wanted") from None
-    return made
+            raise make_argument_error(f"block is {block!r}; ints are wanted") from None
+    return {**made, "shape": own["shape"]}
+
+
+def mutated_of(schema: str) -> list[str]:
+    """The arguments that calls write in place."""
+    return [name for name, _, _, _, is_mutated in _workbench.schema_arguments(schema) if is_mutated]
 
 
 def module_of(task: Task, config: Config) -> Any:
     """The text of a task, compiled with the macros and options of a configuration."""
-    extra = [config["options"]] if isinstance(config.get("options"), str) else list(config.get("options", ()))
+    given = config.get("options") or ()
+    if not isinstance(given, (str, tuple, list)):
+        raise make_argument_error(f"options is {given!r}; a string or a list of them is wanted")
+    extra = [given] if isinstance(given, str) else list(given)
     if task.state is None:
         module = compile_source(task.source, defines=macros_of(task, config), options=extra)
         return module if task.timeout is None else module.with_timeout(task.timeout)
@@ -135,12 +165,20 @@ def measure(task: Task) -> list[dict[str, Any]]:
         except MISTAKES as error:
             row.update(status="failed", message=_first_line(error))
             continue
+        except Exception as error:
+            # Code of the user's: the reference, make_args, a shape.
+            row.update(status="failed", message=f"{type(error).__name__}: {_first_line(error)}")
+            continue
         if wrong:
             row.update(status="wrong", message=wrong)
         else:
             right[name_of(config)] = (row, op, args)
     if right and rows[0]["status"] == "ok":
-        _time(task, right)
+        try:
+            _time(task, right)
+        except KeyboardInterrupt:
+            # What has a time keeps it; the rest was not measured.
+            raise Stopped([row for row in rows if row["status"] != "ok" or "median" in row]) from None
     else:
         for row in rows[1:]:
             if row["status"] == "ok":
@@ -155,7 +193,7 @@ def is_right(task: Task, config: Config) -> bool:
     try:
         op = candidate(task.schema, module_of(task, config), parts_of(task.parts, config))
         return not _wrong(task, op, arguments_of(task, config))
-    except MISTAKES:
+    except Exception:
         return False
 
 
@@ -180,6 +218,8 @@ def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...
     """Times configurations in turns, round by round; those that are behind leave. The first one stays, since all are compared with it."""
     names = list(right)
     first = names[0]
+    for name in names:
+        _warm(_call(*right[name][1:]))
     for number, (share, limit) in enumerate(ROUNDS, 1):
         calls = [(name, _call(*right[name][1:])) for name in names]
         seconds = max(task.seconds * share * len(names), 1e-3)
@@ -194,6 +234,13 @@ def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...
         names = [name for name in names if name == first or right[name][0]["ratio"] <= best * limit]
         if len(names) == 1 or number == len(ROUNDS):
             break
+
+
+def _warm(call: Callable[[], Any]) -> None:
+    """Calls until the kernel counts as hot, so that its best code is on the way; the benchmark waits for it before its first sample."""
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < _WARM:
+        call()
 
 
 def _call(op: Any, args: tuple[Any, ...]) -> Callable[[], Any]:
