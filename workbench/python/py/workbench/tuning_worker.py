@@ -24,8 +24,8 @@ DTYPE = "dtype"
 #: Rounds of timing: the share of the time for each, and how much slower than the best of a round a configuration may be to be in the next.
 ROUNDS = ((0.2, 1.5), (0.3, 1.15), (0.5, 1.0))
 
-#: Seconds of calls after which a kernel has its best code made: twice what the run time asks for.
-_WARM = 0.03
+#: Seconds of calls after which a kernel has its best code made: four times what the run time asks for.
+_WARM = 0.06
 #: Mistakes of a configuration, of which the others know nothing.
 MISTAKES = (ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout)
 
@@ -218,8 +218,11 @@ def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...
     """Times configurations in turns, round by round; those that are behind leave. The first one stays, since all are compared with it."""
     names = list(right)
     first = names[0]
-    for name in names:
-        _warm(_call(*right[name][1:]))
+    every = [(name, _call(*right[name][1:])) for name in names]
+    for _, call in every:
+        _warm(call)
+    # A benchmark waits for code that is being made before its first sample: this one is for that alone.
+    _workbench.sweep(every, [task.size], lambda n: (), "", False, 0.0, 3600.0, None)
     for number, (share, limit) in enumerate(ROUNDS, 1):
         calls = [(name, _call(*right[name][1:])) for name in names]
         seconds = max(task.seconds * share * len(names), 1e-3)
