@@ -258,7 +258,7 @@ def test_ceilings_are_positive_numbers():
     assert ceilings["bytes_per_second"] > 1e7 and ceilings["flops_per_second"] > 1e7
 
 
-def test_the_files_of_a_report_need_no_other_folder(tmp_path, timed):
+def test_files_of_a_benchmark_have_its_picture_and_its_counts(tmp_path, timed):
     timed.save(tmp_path / "r.png")
     assert (tmp_path / "r.png").read_bytes()[:4] == b"\x89PNG"
     timed.save(tmp_path / "r.csv")

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::machine::Machine;
 
-/// What the machine can do at most.
+/// Ceilings of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ceilings {
     /// Bytes per second between memory and all cores, by the triad `a[i] = b[i] + s * c[i]` (McCalpin, "Memory Bandwidth and Machine Balance",
@@ -59,9 +59,8 @@ impl Ceilings {
     }
 }
 
-/// The best rate of some rounds of work on all threads; `work` says how much a thread has done.
-fn best(threads: usize, mut round: impl FnMut() -> f64) -> f64 {
-    debug_assert!(threads > 0);
+/// The best rate of some rounds.
+fn best(mut round: impl FnMut() -> f64) -> f64 {
     (0..ROUNDS).map(|_| round()).fold(0.0, f64::max)
 }
 
@@ -71,7 +70,7 @@ fn bandwidth(threads: usize) -> f64 {
     let (b, c) = (vec![1.0f64; elements], vec![2.0f64; elements]);
     let mut a = vec![0.0f64; elements];
     let share = elements / threads;
-    best(threads, || {
+    best(|| {
         let start = Instant::now();
         thread::scope(|scope| {
             for ((a, b), c) in a.chunks_mut(share).zip(b.chunks(share)).zip(c.chunks(share)) {
@@ -90,7 +89,7 @@ fn triad(a: &mut [f64], b: &[f64], c: &[f64], scale: f64) {
 }
 
 fn arithmetic(threads: usize) -> f64 {
-    best(threads, || {
+    best(|| {
         let start = Instant::now();
         let lanes: usize = thread::scope(|scope| {
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(multiply_adds)).collect();

@@ -37,7 +37,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// What is shown of a report; never [`Quantity::Auto`].
+    /// The quantity that is shown of a report; never [`Quantity::Auto`].
     fn of(self, report: &BenchReport) -> Quantity {
         let all_moved = !report.rows.is_empty() && report.rows.iter().all(|r| r.bytes.is_some_and(|b| b > 0));
         match self {

@@ -100,7 +100,7 @@ fn pictures_say_what_they_lack() {
 
 #[test]
 fn a_speed_up_is_the_ratio_of_the_paired_samples() {
-    // Of two samples each, the second contestant takes three and four times as long: the median ratio is 3.5.
+    // The second contestant takes three and four times as long in the two rounds: the median ratio is 3.5.
     let mut report = sample_report(&[8]);
     report.rows = vec![
         BenchRow::from_samples("mine", 8, 1, vec![1e-6, 1e-6]),

@@ -5,6 +5,8 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use super::Svg;
 use super::canvas::{Canvas, Drawn, Weight, caption_width, notice, picture, shorten};
 use super::theme::Role;
+use crate::check::compare::unravel;
+use crate::check::report::index;
 use crate::ops::binding::Source;
 use crate::ops::{Op, OwnedArg, fill_defaults};
 use crate::runtime::Result;
@@ -122,7 +124,7 @@ fn caption(writers: &Writers, (rows, columns): (usize, usize), plane: (usize, us
 
 fn cell(canvas: &Canvas, writers: &Writers, flat: usize, at: (f64, f64), side: f64) -> Drawn {
     let Some(writer) = writers.writers.get(flat) else { return Ok(()) };
-    let index = index(flat, &writers.shape);
+    let index = index(&unravel(flat, &writers.shape));
     let size = (side - 1.0, side - 1.0);
     let Some((block, thread)) = writer else {
         canvas.tip(format!("{index}: nobody wrote it"));
@@ -143,17 +145,6 @@ fn hue([x, y, z]: [u32; 3]) -> usize {
 
 fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
-}
-
-fn index(flat: usize, shape: &[usize]) -> String {
-    let mut rest = flat;
-    let mut index: Vec<String> = Vec::with_capacity(shape.len());
-    for &dim in shape.iter().rev() {
-        index.push((rest % dim.max(1)).to_string());
-        rest /= dim.max(1);
-    }
-    index.reverse();
-    format!("[{}]", index.join(", "))
 }
 
 fn ends(

@@ -13,8 +13,9 @@ pub use options::{DepthScale, DifferenceKind, DifferenceOptions};
 
 use super::Svg;
 use super::canvas::notice;
+use crate::check::compare::unravel;
 use grid::{Elements, Figures, Grid};
-use options::{slice_name, unravel};
+use options::slice_name;
 use scale::Depth;
 
 /// A slice of an array, as a map of its own.
@@ -31,7 +32,8 @@ pub struct Slice {
 }
 
 /// The maps of the slices of an array of three and more dimensions along its last two: all of at most twelve, else of those that
-/// differ the twelve with most mismatches. None where [`difference_map`] has a message or nothing differs. Their colours have the same scale only if they say so.
+/// differ the twelve with most mismatches. None where
+/// [`difference_map`] has a message or nothing differs. Each map has a scale of its own.
 pub fn difference_slices(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Vec<Slice> {
     let total = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
     let fits = total == Some(actual.len()) && actual.len() == expected.len() && !actual.is_empty();

@@ -4,8 +4,9 @@ use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::grid::{Elements, Figures, Grid};
 use super::map::{self, Frame};
-use super::options::{slice_name, unravel};
+use super::options::slice_name;
 use super::scale::{self, Depth, LEAST_HEIGHT};
+use crate::check::compare::unravel;
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Weight, caption_width, picture, text_width};
 use crate::plot::theme::Role;

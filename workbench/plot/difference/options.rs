@@ -1,6 +1,8 @@
 //! Options of the pictures, and the words for places in an array.
 
 use crate::bench::units;
+use crate::check::compare::unravel;
+use crate::check::report::index;
 use crate::plot::canvas::shorten;
 
 /// The difference that is shown.
@@ -85,19 +87,7 @@ impl DifferenceOptions {
 
 /// The index of an element, such as `[3, 17]`.
 pub(super) fn coordinates(flat: usize, shape: &[usize]) -> String {
-    let index: Vec<String> = unravel(flat, shape).iter().map(usize::to_string).collect();
-    format!("[{}]", index.join(", "))
-}
-
-/// The index of a row-major element.
-pub(super) fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
-    let mut rest = flat;
-    let mut index = vec![0; shape.len()];
-    for (slot, &dim) in index.iter_mut().zip(shape).rev() {
-        *slot = rest % dim.max(1);
-        rest /= dim.max(1);
-    }
-    index
+    index(&unravel(flat, shape))
 }
 
 /// The name of a slice, such as `[3, :, :]`.

@@ -670,7 +670,7 @@ fn in_python(extents: &Extents) -> String {
     }
 }
 
-/// What an operator is defined by.
+/// The options of an operator's definition.
 fn definition(
     py: Python<'_>,
     module: &Module,

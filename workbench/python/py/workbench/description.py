@@ -115,7 +115,7 @@ def block_of(op: Any) -> Any:
     extents = parts["threads"] if parts["threads"] is not None else parts["grid"]
     if len(split_list(extents) if isinstance(extents, str) else extents if isinstance(extents, (tuple, list)) else [extents]) > 1:
         return 16, 16
-    # Of a template the first instance decides, which the binding names.
+    # The first instance of a template decides; the binding names it.
     bound = _BOUND.match(op.binding)
     name = kernel_of(op)
     is_template = name in op.module.templates and name not in op.module.kernels

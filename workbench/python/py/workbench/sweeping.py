@@ -106,7 +106,8 @@ def sweep(
             notes.append(f"stopped after {len(rows)} of {len(types) * len(chosen)} cases")
     unknown = [row for row in rows if row["status"] == "unknown"]
     if unknown:
-        notes.append(f"{len(unknown)} cases could not be checked, the first: {_case_name(unknown[0]['dims'], unknown[0]['dtype'])}: {unknown[0]['message']}")
+        count = "1 case" if len(unknown) == 1 else f"{len(unknown)} cases"
+        notes.append(f"{count} could not be checked, the first: {_case_name(unknown[0]['dims'], unknown[0]['dtype'])}: {unknown[0]['message']}")
     return SweepReport(op.name, rows, smallest, notes)
 
 
@@ -125,8 +126,8 @@ def _types(dtypes: Iterable[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Failure:
-    """The smallest case that was found to fail: its `dims`, its `dtype` (None for the kernel's own), the `args` of the call, and the `report` of the check, or the
-    `error` that was raised."""
+    """The smallest case that was found to fail: its `dims`, its `dtype` (None for the kernel's own), the `args` of the call, and the `report` of
+    the check, or the `error` that was raised."""
 
     dims: Dims
     dtype: str | None

@@ -59,10 +59,11 @@ def tune(
     `where(config)` leaves out combinations.
     `make_args(size)` gives the arguments of a call. Without a reference (here, or the operator's) results are not checked, and the report says so.
 
-    Configurations leave the timing as soon as they are clearly behind; `seconds` is for each one that stays to the end. All are compared with the first that is right, which is timed with
-    every share of them, so that machines of different speed can take part: `executor` is anything with `submit`, such as one of `concurrent.futures` or Dask's `Client`.
-    Lambdas reach its workers by the package cloudpickle. A share whose worker is lost is submitted again. The best are timed once more
-    here, side by side. A stop gives what was measured until then, with a note; `resume=report` goes on from there.
+    Configurations leave the timing as soon as they are clearly behind; `seconds` is for each one that stays to the end. All are compared with the
+    first that is right, which is timed with every share of them, so that machines of different speed can take part: `executor` is anything
+    with `submit`, such as one of `concurrent.futures` or Dask's `Client`. Lambdas reach its workers by the package cloudpickle. A share whose
+    worker is lost is submitted again. The best are timed once more here, side by side. A stop gives what was measured until then, with a
+    note; `resume=report` goes on from there.
 
     Before it is timed a configuration is called until its best code is there, which takes a second where a C compiler makes it.
 
@@ -90,7 +91,7 @@ def tune(
     first = None if resume is None else resume._first
     if first is None:
         first = next((config for config in configs if tuning_worker.is_right(task, config)), configs[0])
-    shares = [replace(task, configs=(first, *(c for c in share if c is not first))) for share in _parts(left, _SHARE)]
+    shares = [replace(task, configs=(first, *(c for c in share if name_of(c) != name_of(first)))) for share in _parts(left, _SHARE)]
     rows: dict[str, dict[str, Any]] = {name_of(c): before[name_of(c)] for c in configs if name_of(c) in before}
     notes: list[str] = []
     if task.reference is None:

@@ -177,7 +177,7 @@ def measure(task: Task) -> list[dict[str, Any]]:
         try:
             _time(task, right)
         except KeyboardInterrupt:
-            # What has a time keeps it; the rest was not measured.
+            # Rows that have a time keep it; the others were not measured.
             raise Stopped([row for row in rows if row["status"] != "ok" or "median" in row]) from None
     else:
         for row in rows[1:]:
