@@ -17,7 +17,8 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "workbench/evcxr"
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes are handed over on Unix")
 
-# Cells that make the session ready are done at once, or are an error where the folder is damaged. In others `answer` is what they do.
+# Cells that make the session ready are done at once, or when the file `GATE` is there, or are an error where the folder is damaged. In others
+# `answer` is what they do.
 PROGRAM = f"""#!{sys.executable}
 import json, os, pathlib, queue, sys, threading, time
 folder = pathlib.Path(os.environ["EVCXR_TMPDIR"])
@@ -36,7 +37,8 @@ def work():
         elif name == "inspect":
             answer("inspected", id=id, found=["plain", "<b>html</b>"] if fields["at"] else None)
         elif id <= 3:
-            time.sleep(float(os.environ.get("SLOW", "0")))
+            while "GATE" in os.environ and not pathlib.Path(os.environ["GATE"]).exists():
+                time.sleep(0.01)
             damaged = (folder / "target/damaged").exists()
             answer("error", id=id, name="CompileError", message="m", text="damaged files", stopped=False) if damaged else answer("done", id=id, data={{}}, stopped=False)
         else:
@@ -106,6 +108,14 @@ def run(client, code, **options):
     return reply["content"], [(kind, content) for kind, content in shown if kind not in ("status", "execute_input")]
 
 
+def reply_to(client, id):
+    """The reply to the request with this number. Others may come before it: `wait_for_ready` asks again when an answer is late."""
+    while True:
+        message = client.get_shell_msg(timeout=60)
+        if message["parent_header"].get("msg_id") == id:
+            return message["content"]
+
+
 def test_output_values_and_errors_are_shown(place):
     with kernel(place) as (_, client):
         reply, shown = run(client, "answer('stream', name='stdout', text='hello\\n'); data = {'text/plain': '42', 'application/json': '[1]'}")
@@ -131,13 +141,13 @@ def test_a_cell_shows_a_bounded_amount_of_output(place):
 
 def test_a_cell_is_stopped_and_the_next_one_runs(place):
     with kernel(place) as (manager, client):
-        client.execute("answer('stream', name='stdout', text='runs'); stopped.wait(60); " + ERROR.format(name="Error", stopped=True), stop_on_error=False)
+        id = client.execute("answer('stream', name='stdout', text='runs'); stopped.wait(60); " + ERROR.format(name="Error", stopped=True), stop_on_error=False)
         while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
             pass
         manager.interrupt_kernel()
         message = next(m for m in iter(lambda: client.get_iopub_msg(timeout=60), None) if m["msg_type"] == "error")
         assert message["content"] == {"ename": "Interrupted", "evalue": "stopped", "traceback": ["stopped"]}
-        assert client.get_shell_msg(timeout=60)["content"]["status"] == "error"
+        assert reply_to(client, id)["status"] == "error"
         assert run(client, "data = {'text/plain': '1'}")[0]["status"] == "ok"
 
 
@@ -224,8 +234,14 @@ def test_a_session_of_the_pool_outlives_it_and_ends_with_its_kernel(place):
 
 
 def test_a_kernel_waits_for_a_session_that_gets_ready(place):
-    with pool(place, SLOW="0.5"):
+    gate = place / "gate"
+    with pool(place, GATE=str(gate)):
         with kernel(place) as (_, client):
+            id = client.execute("data = {'text/plain': '1'}")
+            while client.get_iopub_msg(timeout=60)["msg_type"] != "execute_input":
+                pass
+            gate.touch()
+            assert reply_to(client, id)["status"] == "ok"
             assert run(client, "data = {'text/plain': '1'}")[1][-1][1]["data"] == {"text/plain": "1"}
 
 
@@ -259,12 +275,17 @@ def test_a_session_that_is_older_than_the_library_is_not_taken(place):
 
 
 def test_a_stop_before_the_session_is_ready_does_not_damage_it(place, monkeypatch):
-    monkeypatch.setenv("SLOW", "0.5")
-    with kernel(place) as (manager, client):
-        client.execute("data = {'text/plain': 'ran'}", stop_on_error=False)
-        time.sleep(0.3)
-        manager.interrupt_kernel()
-        assert client.get_shell_msg(timeout=60)["content"]["ename"] == "Interrupted"
+    gate = place / "gate"
+    monkeypatch.setenv("GATE", str(gate))
+    with kernel(place) as (_, client):
+        id = client.execute("data = {'text/plain': 'ran'}", stop_on_error=False)
+        while client.get_iopub_msg(timeout=60)["msg_type"] != "execute_input":
+            pass
+        client.control_channel.send(client.session.msg("interrupt_request", {}))
+        # The kernel answers to it before the session gets ready.
+        assert client.get_control_msg(timeout=60)["msg_type"] == "interrupt_reply"
+        gate.touch()
+        assert reply_to(client, id)["ename"] == "Interrupted"
         reply, shown = run(client, "data = {'text/plain': 'ran'}")
         assert reply["status"] == "ok" and len(shown) == 1
 

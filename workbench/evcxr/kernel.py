@@ -180,14 +180,20 @@ class RustKernel(Kernel):
     def stream(self, name, text):
         self.send_response(self.iopub_socket, "stream", {"name": name, "text": text})
 
+    async def execute_request(self, stream, ident, parent):
+        # A stop is of the cell that is shown to have begun, so it is reset before that.
+        self.stopped = False
+        await super().execute_request(stream, ident, parent)
+
     async def do_execute(self, code, silent, store_history=True, user_expressions=None, allow_stdin=False, *, cell_meta=None, cell_id=None):
         reply, left = {"execution_count": self.execution_count}, SHOWN
-        self.stopped = False
         try:
             session = self.ready()
             if self.stopped:
                 return self.fail(reply, silent, STOPPED)
             id = session.ask("execute", code=code)
+            if self.stopped:  # It came between the two lines above.
+                session.tell("stop")
             for name, fields in session.answers():
                 if name == "stream" and not silent and left > 0:
                     left -= len(fields["text"])
@@ -243,14 +249,13 @@ class RustKernel(Kernel):
 
     async def interrupt_request(self, stream, ident, parent):
         """Stops the cell that runs; `workbench/evcxr/src/stop.rs` says how."""
+        self.stopped = True
         try:
             if self.rust.is_ready:
                 self.rust.tell("stop")
-            else:
-                # The work that makes the session ready goes on: it is not of the cell.
-                self.stopped = True
-                if self.filling is not None:
-                    self.filling.terminate()
+            elif self.filling is not None:
+                # Other work that makes the session ready goes on: it is not of the cell.
+                self.filling.terminate()
         except Ended:
             pass
         self.session.send(stream, "interrupt_reply", {"status": "ok"}, parent, ident=ident)

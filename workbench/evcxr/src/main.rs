@@ -60,7 +60,12 @@ fn serve() -> Result<std::convert::Infallible, String> {
         match serde_json::from_str(&line).map_err(|e| format!("{line}: {e}"))? {
             Request::Stop {} => running.stop(),
             Request::Input { value } => drop(given.send(value)),
-            request => drop(work.send(request)),
+            request => {
+                if matches!(request, Request::Execute { .. }) {
+                    running.sent();
+                }
+                drop(work.send(request));
+            }
         }
     }
     // Nobody listens any more: what still runs is of no use.
@@ -79,7 +84,10 @@ fn work_through(
     for request in jobs {
         match request {
             Request::Execute { id, code } => {
-                running.begin();
+                if !running.begin() {
+                    answer(&render::stopped(id));
+                    continue;
+                }
                 let callbacks = &mut EvalCallbacks {
                     input_reader: &|wanted| {
                         answer(&Answer::Input { prompt: wanted.prompt, password: wanted.is_password });

@@ -29,6 +29,11 @@ pub fn error(id: u64, error: &Error, code: &str, stopped: bool) -> Answer {
     Answer::Error { id, name, message, text, stopped }
 }
 
+/// The answer to a cell that was stopped before it began.
+pub fn stopped(id: u64) -> Answer {
+    Answer::Error { id, name: "Stopped", message: String::new(), text: String::new(), stopped: true }
+}
+
 /// The answer to a cell that panicked with a message.
 pub fn panic(id: u64, message: &str, stopped: bool) -> Answer {
     let message = message.trim_end();

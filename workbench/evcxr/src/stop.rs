@@ -25,33 +25,44 @@ struct Cell {
     number: u64,
     runs: bool,
     stopped: bool,
+    /// The cells that were sent and have not begun.
+    waiting: u64,
 }
 
 impl Running {
     /// No cell runs.
     pub fn new(process: Arc<Mutex<Child>>) -> Self {
-        Running { process, cell: Mutex::new(Cell { number: 0, runs: false, stopped: false }) }
+        Running { process, cell: Mutex::new(Cell { number: 0, runs: false, stopped: false, waiting: 0 }) }
     }
 
-    /// A cell begins.
-    pub fn begin(&self) {
+    /// A cell was sent; it begins later.
+    pub fn sent(&self) {
+        let mut cell = locked(&self.cell);
+        cell.waiting += 1;
+    }
+
+    /// A cell begins; false if it was told to stop before.
+    pub fn begin(&self) -> bool {
         signal(&self.process, Signal::GoOn);
         let mut cell = locked(&self.cell);
-        *cell = Cell { number: cell.number + 1, runs: true, stopped: false };
+        let stopped = std::mem::take(&mut cell.stopped);
+        *cell = Cell { number: cell.number + 1, runs: !stopped, stopped: false, waiting: cell.waiting - 1 };
+        !stopped
     }
 
     /// The cell ended; true if it was told to stop.
     pub fn end(&self) -> bool {
         let mut cell = locked(&self.cell);
         cell.runs = false;
-        cell.stopped
+        std::mem::take(&mut cell.stopped)
     }
 
-    /// Stops the cell that runs.
+    /// Stops the cell that runs, or the next of those that were sent.
     pub fn stop(self: &Arc<Self>) {
         let number = {
             let mut cell = locked(&self.cell);
             if !cell.runs {
+                cell.stopped = cell.waiting > 0;
                 return;
             }
             cell.stopped = true;
