@@ -112,7 +112,8 @@ fn relative(path: &Path) -> String {
 fn crates() -> &'static [Crate] {
     static READ: OnceLock<Vec<Crate>> = OnceLock::new();
     READ.get_or_init(|| {
-        let first = ["workbench/lib.rs", "workbench/python/src/lib.rs", "workbench/evcxr/src/main.rs"];
+        let python = "workbench/python/src/lib.rs";
+        let first = ["workbench/lib.rs", python, "workbench/evcxr/src/main.rs", "workbench/evcxr/library/lib.rs"];
         first.iter().map(|f| Crate::read(&root(), f).unwrap_or_else(|e| panic!("{e}"))).collect()
     })
 }

@@ -1,7 +1,7 @@
 //! Workbench: write a CUDA kernel in a notebook cell; call it, check it, time it, see it.
 //!
 //! The pipeline, in the order text takes through it: [`source`] -> [`front`] -> [`ir`] -> [`valid`] -> [`pass`] -> [`back`] -> [`runtime`]
-//! -> [`ops`] -> [`autograd`], [`check`], [`bench`] -> [`plot`] -> [`display`]. `ARCHITECTURE.md` beside this file is the map; each
+//! -> [`ops`] -> [`autograd`], [`check`], [`bench`], [`tune`](mod@tune) -> [`plot`] -> [`display`] -> [`mod@cell`]. `ARCHITECTURE.md` beside this file is the map; each
 //! folder's page says how it works.
 
 pub mod autograd;
@@ -9,6 +9,7 @@ pub mod back;
 pub mod bench;
 #[cfg(feature = "candle")]
 pub mod candle;
+pub mod cell;
 pub mod check;
 pub mod diagnostic;
 pub mod display;
@@ -23,6 +24,7 @@ pub mod plot;
 pub mod runtime;
 pub mod source;
 pub mod steps;
+pub mod tune;
 pub mod valid;
 
 /// Compiles a text for the CPU, under the name `<kernel>` in messages.
@@ -34,6 +36,7 @@ pub fn compile(text: &str) -> runtime::Result<runtime::Program> {
 }
 
 pub use runtime::Error;
+pub use tune::tune;
 
 /// The names that a notebook or a small program wants in scope.
 pub mod prelude {
@@ -45,5 +48,6 @@ pub mod prelude {
     pub use crate::runtime::{
         CompileOptions, DType, Device, Dim3, Error, Fault, Interrupt, Kernel, NULL, Program, Report, Result, Tensor,
     };
+    pub use crate::tune::Tuning;
     pub use ndarray::{self, Array, Array1, Array2, ArrayD, ArrayViewD, array};
 }

@@ -85,6 +85,16 @@ def test_arguments_are_those_of_a_call(shell, capsys):
     assert "`c` is there twice" in mistake(shell, "%kernel_check kw x c=5 c=6")
 
 
+def test_a_line_goes_on_after_a_backslash(shell, capsys):
+    line = RELU_OP.replace(" --", " \\\n    --", 1)
+    assert "agrees" in out(shell, capsys, f"%%kernel {line} \\  \n    --check np.abs --args \"np.float32([1, 2])\"\n{RELU}")
+    # Lines count as the cell has them.
+    wrong = f"%%kernel {line}\n{RELU}".replace("x[i]", "missing", 1)
+    at = next(number for number, text in enumerate(wrong.split("\n"), 1) if "missing" in text)
+    assert f":{at}:" in str(shell.run_cell(wrong).error_in_exec)
+    assert "there is no next one" in mistake(shell, "%kernel_check relu \\")
+
+
 RELU_LINE = f"%%kernel {RELU_OP} "
 
 
@@ -92,7 +102,6 @@ RELU_LINE = f"%%kernel {RELU_OP} "
     "options, said",
     [
         # Words and quotes.
-        ("\\", "ends with a backslash"),
         ("-I my\\ folder", "a backslash before a space"),
         ('-D M=\\"a\\"', "a backslash before a quotation mark"),
         ("--reference 'f", "no closing quotation mark (')"),

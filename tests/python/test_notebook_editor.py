@@ -54,9 +54,17 @@ def test_defines_are_read_as_the_magic_reads_them():
         ('-D "TYPE=unsigned int"', {"TYPE": "unsigned int"}),
         ('--reference "lambda x: x -D N=3" -D M=2', {"M": "2"}),
         ('--op "unclosed', {}),
+        ("--op x \\\n  -D N=4 \\ \n -D M=2", {"N": "4", "M": "2"}),
     ]:
         (text,) = cuda_texts(f"%%kernel {line}\nint a;")
         assert dict(text.defines) == defines, line
+
+
+def test_values_that_are_filled_in_later_are_no_problems():
+    wrong = "__global__ void k(int* out) { int a[N]; out[0] = a[0]; }"
+    for line, count in (("-D N={n}", 0), ("-D N=$n", 0), ("-D N=nothing", 1)):
+        answer = notebook_editor.answer({"id": 1, "request": "problems", "cell": f"%%kernel {line}\n{wrong}"})
+        assert len(answer["problems"]) == count, line
 
 
 def test_a_long_cell_is_read_in_time_that_grows_with_it():
@@ -95,6 +103,7 @@ def test_unloading_takes_completion_away():
         ("%%kernel\n__global__ void k() {}", ["__global__ void k() {}"]),
         ("%%kernel", [""]),
         ("\n%%kernel --op x\nint a;", ["int a;"]),
+        ("%%kernel --op x \\\n  --shape y\nint a;", ["int a;"]),
         ("%%time\n__global__ void k() {}", []),
         ("x = '''__global__'''; y = 'no'", ["__global__"]),
         ('m = wb.compile(r"""\nint f(""")', ["\nint f("]),

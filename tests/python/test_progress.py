@@ -75,20 +75,14 @@ def test_a_notebook_has_one_display_that_is_updated(monkeypatch):
     shown = []
 
     class Handle:
-        def display(self, obj):
-            shown.append(("display", obj.data))
+        def display(self, obj, raw):
+            shown.append(("display", obj["text/html"]))
 
-        def update(self, obj):
-            shown.append(("update", obj.data))
+        def update(self, obj, raw):
+            shown.append(("update", obj["text/html"]))
 
     monkeypatch.setattr(ipython, "DisplayHandle", Handle)
     monkeypatch.setattr(_progress, "_place", _progress._Notebook)
     run()
     assert [kind for kind, _ in shown[:2]] == ["display", "update"]
     assert "wb-progress" in shown[0][1] and "<svg" in shown[-2][1] and shown[-1] == ("update", "")
-
-
-def test_the_line_says_what_is_left():
-    line = _progress.line_of(7, 13, 4096, 14.0, [("mine", 4.3e-6), ("numpy", 7.8e-6)])
-    assert line == "4 Ki  7/13 sizes  mine 4.30 µs  numpy 7.80 µs  about 12 s left"
-    assert _progress.line_of(0, 2, 64, 3.2, [("mine", 0.0)]) == "64  0/2 sizes  3 s so far"

@@ -151,6 +151,20 @@ def test_a_cell_is_stopped_and_the_next_one_runs(place):
         assert run(client, "data = {'text/plain': '1'}")[0]["status"] == "ok"
 
 
+def test_one_display_tells_how_far_a_cell_is_and_goes(place):
+    with kernel(place) as (_, client):
+        steps = "answer('progress', line='1 <of> 2', html=''); answer('progress', line='2 of 2', html='<svg></svg>')"
+        _, shown = run(client, f"{steps}; data = {{'text/plain': '1'}}")
+        kinds, contents = zip(*shown)
+        assert kinds == ("display_data", "update_display_data", "execute_result", "update_display_data")
+        assert len({contents[i]["transient"]["display_id"] for i in (0, 1, 3)}) == 1
+        assert "1 &lt;of&gt; 2" in contents[0]["data"]["text/html"] and contents[1]["data"]["text/html"].endswith("<svg></svg>")
+        assert contents[3]["data"] == {"text/plain": "", "text/html": ""}
+        # The next cell has a display of its own.
+        _, shown = run(client, steps)
+        assert shown[0][0] == "display_data" and shown[0][1]["transient"] != contents[0]["transient"]
+
+
 def test_completions_and_documentation(place):
     with kernel(place) as (_, client):
         content = client.complete("Array1::z", 9, reply=True, timeout=60)["content"]

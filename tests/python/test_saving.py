@@ -174,20 +174,44 @@ def test_functions_of_one_name(tmp_path):
     """)
 
 
-def test_an_operator_that_a_function_calls_is_looked_up(tmp_path):
+def test_an_operator_that_a_function_calls_is_saved_with_it(tmp_path):
     global helper
     helper = wb.op("saved::helper(Tensor x) -> Tensor", half)
     op = wb.op("saved::uses(Tensor x) -> Tensor", uses_helper)
     op.save(tmp_path / "uses.toml")
-    helper.save(tmp_path / "helper.toml")
     loaded(tmp_path / "uses.toml", """
-        try:
-            library.uses(np.ones(2))
-        except AttributeError as error:
-            assert "there is no operator `saved::helper`" in str(error)
-        wb.load_library(sys.argv[1].replace("uses", "helper"), trust=True)
         assert library.uses(np.ones(2)).tolist() == [0.5, 0.5]
+        # It is looked up by its name when it is called.
+        wb.op("saved::helper(Tensor x) -> Tensor", lambda x: x * 4)
+        assert library.uses(np.ones(2)).tolist() == [4, 4]
     """)
+
+
+SQUARES = """__global__ void square(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }
+__global__ void slope(const float* g, const float* x, float* d, int n) { int i = threadIdx.x; if (i < n) d[i] = 2 * x[i] * g[i]; }"""
+
+
+def keep_x(ctx, inputs, output):
+    ctx.save_for_backward(inputs[0])
+
+
+def by_slope(ctx, g):
+    return slope(g, ctx.saved_tensors[0])
+
+
+def test_an_operator_that_a_gradient_calls_is_saved_with_it(tmp_path):
+    global slope
+    text = wb.compile(SQUARES)
+    square = wb.op("calls::square(Tensor x) -> Tensor", text, kernel="square", shape="x[n] -> y[n]")
+    slope = wb.op("calls::slope(Tensor g, Tensor x) -> Tensor", text, kernel="slope", shape="g[n], x[n] -> d[n]")
+    square.register_autograd(by_slope, setup_context=keep_x)
+    square.save(tmp_path / "square.toml")
+    loaded(tmp_path / "square.toml", "assert library.square.gradcheck(np.array([1, -2, 3], np.float32)).passed")
+    # One of another text would be missing where the file is loaded.
+    slope = wb.op("calls::slope(Tensor g, Tensor x) -> Tensor", SQUARES + "\n", kernel="slope", shape="g[n], x[n] -> d[n]")
+    with pytest.raises(wb.ArgumentError, match="`calls::slope` is of another text than `calls::square`"):
+        square.save(tmp_path / "again.toml")
+    assert not (tmp_path / "again.toml").exists()
 
 
 def uses_helper(x):

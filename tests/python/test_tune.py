@@ -172,7 +172,7 @@ def test_the_landscape_shows_each_value_and_the_best():
     assert "wrong" in picture and "FACTOR" in picture
     one = str(report.plot("block", "PER"))
     assert "the best over FACTOR" in one and one.index("block") < one.index("PER")
-    with pytest.raises(wb.ArgumentError, match="there is no parameter 'TILE'; these are PER, FACTOR, block"):
+    with pytest.raises(wb.ArgumentError, match="there is no parameter `TILE`; these are PER, FACTOR, block"):
         report.plot("TILE")
 
 
@@ -236,18 +236,37 @@ def test_rows_of_another_tuning_are_refused():
 
 
 def test_a_stop_within_a_share_keeps_what_has_a_time(monkeypatch):
-    sweep, calls = tuning_worker._workbench.sweep, []
+    def stopped(calls, size, seconds):
+        # Two have been through the first round when the stop comes.
+        return [(1e-6, 1e-6, 1e-6, 1.0, 11, 1), (2e-6, 2e-6, 2e-6, 2.0, 11, 1), None], True
 
-    def stopping(*args):
-        calls.append(args)
-        # The first waits for code, the second is the first round.
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return sweep(*args)
-
-    monkeypatch.setattr(tuning_worker, "_workbench", type("W", (), {**{n: getattr(tuning_worker._workbench, n) for n in ("check_op", "schema_arguments")}, "sweep": staticmethod(stopping)}))
+    native = {name: getattr(tuning_worker._workbench, name) for name in ("check_op", "schema_arguments")}
+    monkeypatch.setattr(tuning_worker, "_workbench", type("W", (), {**native, "eliminate": staticmethod(stopped)}))
     report = tune({"PER": [1, 2, 4], "FACTOR": [2]})
-    assert len(report.rows) == 3 and all(row["round"] == 1 for row in report.rows) and "stopped: 3 of 3" in str(report)
+    assert [(row["config"]["PER"], row["ratio"]) for row in report.rows] == [(1, 1.0), (2, 2.0)] and "stopped: 2 of 3" in str(report)
+
+
+def test_a_stop_in_the_middle_of_timing_stops():
+    calls = []
+
+    original = tuning_worker._call
+
+    def counted(op, args):
+        call = original(op, args)
+
+        def run():
+            calls.append(op)
+            if len(calls) > 5:
+                raise KeyboardInterrupt
+            call()
+
+        return run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tuning_worker, "_call", counted)
+        with pytest.raises(KeyboardInterrupt):
+            tune({"PER": [1, 2], "FACTOR": [2]})
+    assert len(calls) == 6
 
 
 def test_values_may_be_an_iterator_and_where_may_change_its_dict():
@@ -296,7 +315,7 @@ def test_what_is_written_in_place_is_said():
 
 
 def test_times_are_of_the_best_code():
-    """Each kernel is hot and its code is settled before the first round: no launch of a round is in a lower tier than a later one."""
+    """Each kernel is hot and its code is settled before the first round: the last round has one tier."""
     source = """
     __global__ void f(const float* x, float* y, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -305,7 +324,7 @@ def test_times_are_of_the_best_code():
         for (int k = 0; k < TIMES; ++k) v = v * 0.5f + 0.25f;
         y[i] = v;
     }"""
-    calls, seen = [], []
+    calls = []
     original = tuning_worker._call
 
     def watched(op, args):
@@ -318,22 +337,12 @@ def test_times_are_of_the_best_code():
 
         return run
 
-    sweep = tuning_worker._workbench.sweep
-
-    def noting(*args):
-        begun = len(calls)
-        report = sweep(*args)
-        seen.append(set(calls[begun:]))
-        return report
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tuning_worker, "_call", watched)
-        names = ("check_op", "schema_arguments")
-        patch.setattr(tuning_worker, "_workbench", type("W", (), {**{n: getattr(tuning_worker._workbench, n) for n in names}, "sweep": staticmethod(noting)}))
         schema = "tunes::best_code(Tensor x) -> Tensor"
-        wb.tune(source, {"TIMES": [20, 60]}, schema=schema, shape="x[n] -> y[n]", make_args=ones, size=50_000, seconds=0.05)
-    # The first benchmark is for waiting alone.
-    assert len(seen) > 1 and all(len(tiers) == 1 for tiers in seen[1:]), seen
+        wb.tune(source, {"TIMES": [20, 60]}, schema=schema, shape="x[n] -> y[n]", make_args=ones, size=50_000, seconds=0.2)
+    # A round has up to 200 samples of each, so the last 100 calls are of the last one.
+    assert len(set(calls[-100:])) == 1, sorted(set(calls))
 
 
 def test_what_is_lost_for_good_is_told_and_resumed():

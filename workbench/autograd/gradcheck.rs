@@ -61,6 +61,10 @@ pub struct GradMismatch {
 pub struct GradReport {
     /// The name of the operator or function that was checked.
     pub name: String,
+    /// The names of its arguments; empty where they are not known.
+    pub inputs: Vec<String>,
+    /// The names of its outputs; empty where they are not known.
+    pub outputs: Vec<String>,
     /// True if every element agrees.
     pub passed: bool,
     /// `float64`, or `float32` with the reason.
@@ -99,6 +103,26 @@ pub struct Jacobian {
 /// The number of mismatches that are listed.
 const LISTED: usize = 8;
 
+impl GradReport {
+    /// Sets the names of arguments and outputs.
+    #[must_use]
+    pub fn with_names(mut self, inputs: Vec<String>, outputs: Vec<String>) -> Self {
+        (self.inputs, self.outputs) = (inputs, outputs);
+        self
+    }
+
+    /// An argument by its name, or by its number where it has none.
+    pub fn input(&self, number: usize) -> String {
+        self.inputs.get(number).map_or_else(|| format!("argument {number}"), |name| format!("`{name}`"))
+    }
+
+    /// An output by its name, or by its number where it has none.
+    pub fn output(&self, number: usize) -> String {
+        let name = self.outputs.get(number).filter(|name| !name.is_empty());
+        name.map_or_else(|| format!("output {number}"), |name| format!("`{name}`"))
+    }
+}
+
 impl fmt::Display for GradReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed { "agrees with finite differences" } else { "DIFFERS from finite differences" };
@@ -109,13 +133,19 @@ impl fmt::Display for GradReport {
             self.precision, self.options.eps, self.options.atol, self.options.rtol, self.compared
         )?;
         for (input, error) in &self.max_error {
-            writeln!(f, "  argument {input}: largest error {error:.3e}")?;
+            writeln!(f, "  {}: largest error {error:.3e}", self.input(*input))?;
         }
         if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
             writeln!(
                 f,
-                "  {} do not agree; worst: d output {}{:?} / d argument {}{:?} is {:?} by backward and {:?} by differences",
-                self.mismatches, w.output, w.output_index, w.input, w.input_index, w.analytical, w.numerical
+                "  {} do not agree; worst: d {}{:?} / d {}{:?} is {:?} by backward and {:?} by differences",
+                self.mismatches,
+                self.output(w.output),
+                w.output_index,
+                self.input(w.input),
+                w.input_index,
+                w.analytical,
+                w.numerical
             )?;
         }
         Ok(())
@@ -143,6 +173,8 @@ pub fn gradcheck(
     let rows = compared.by_backward(backward)?;
     let mut report = GradReport {
         name: name.to_owned(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
         passed: true,
         precision: "float64".to_owned(),
         options,
@@ -383,7 +415,16 @@ impl Op {
         fill_defaults(&self.definition().schema, &mut args)?;
         let mut forward = |args: &[OwnedArg]| Ok(self.call(args)?.tensors);
         let mut backward = |args: &[OwnedArg], grads: &[Tensor]| self.vjp(args)?.1.call(grads);
-        gradcheck_wide(self.name(), &mut forward, &mut backward, &args, options)
+        let report = gradcheck_wide(self.name(), &mut forward, &mut backward, &args, options)?;
+        Ok(self.named(report))
+    }
+
+    /// A report on its gradient with the names of its arguments and outputs.
+    pub fn named(&self, report: GradReport) -> GradReport {
+        let definition = self.definition();
+        let inputs = definition.schema.args.iter().map(|arg| arg.name.clone()).collect();
+        let outputs = definition.output_names().into_iter().map(Option::unwrap_or_default).collect();
+        report.with_names(inputs, outputs)
     }
 }
 

@@ -1,9 +1,17 @@
-//! The stop button of a Rust notebook. Its kernel sets [`VARIABLE`] for the process that runs the cells, and sends it `SIGUSR1` to stop a
+//! A Rust notebook: its stop button, and what a cell tells beside its output. Its kernel sets [`VARIABLE`] for the process that runs the cells, and sends it `SIGUSR1` to stop a
 //! cell and `SIGUSR2` when the next one begins (`workbench/evcxr/src/stop.rs`). In between launches end with
 //! [`FaultKind::Interrupted`](super::FaultKind::Interrupted).
 //!
+//! A cell tells its kernel how far it is, and the error that ends it, by lines of the error stream between two marks, which hold JSON
+//! (`workbench/evcxr/src/protocol.rs`).
+//!
 //! evcxr links each cell with a library of its own, so there may be several copies of this module in the process. A handler therefore calls
 //! the one that it took the place of.
+
+use std::cell::Cell;
+use std::io::Write as _;
+
+use serde_json::{Value, json};
 
 use super::interrupt::Interrupt;
 
@@ -18,6 +26,38 @@ pub fn interrupt() -> Option<&'static dyn Interrupt> {
 /// True if the cell that runs is to stop.
 pub fn is_stopped() -> bool {
     listens() && StopButton.interrupted()
+}
+
+/// A line that tells how far a measurement is, with a picture or without; it goes when this does. Outside of a notebook it does nothing.
+#[derive(Debug, Default)]
+pub struct Line {
+    is_shown: Cell<bool>,
+}
+
+impl Line {
+    /// Shows the line, and a picture as HTML or nothing, in place of the line before.
+    pub fn show(&self, line: &str, html: &str) {
+        self.is_shown.set(tell(&json!({ "progress": { "line": line, "html": html } })));
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.is_shown.get() {
+            tell(&json!({ "progress": { "line": "", "html": "" } }));
+        }
+    }
+}
+
+/// Tells the error that ends the cell; false where nobody listens.
+pub fn tell_error(name: &str, text: &str) -> bool {
+    tell(&json!({ "error": { "name": name, "text": text } }))
+}
+
+/// Tells the kernel something; false outside of a notebook.
+fn tell(what: &Value) -> bool {
+    // JSON holds no control characters, so it cannot hold the second mark.
+    listens() && writeln!(std::io::stderr().lock(), "\u{1b}_workbench {what}\u{1b}\\").is_ok()
 }
 
 struct StopButton;

@@ -90,11 +90,9 @@ pub fn sweep<'a>(
     make: impl FnMut(usize, u64) -> Result<Contestant<'a>>,
     config: &BenchConfig,
 ) -> Result<BenchReport> {
-    let is_stop = |error: &Error| match error {
-        Error::Fault(fault) => fault.kind == FaultKind::Interrupted,
-        _ => notebook::is_stopped(),
-    };
-    sweep_while(names, sizes, make, config, &Asking { ask: &go_on, is_stop: &is_stop, tell: None })
+    let line = notebook::Line::default();
+    let tell = |now: &Progress<'_>| line.show(&now.line(), "");
+    sweep_while(names, sizes, make, config, &Asking::notebook(Some(&tell)))
 }
 
 /// An error if the cell of a Rust notebook is to stop.
@@ -110,6 +108,21 @@ pub struct Asking<'a> {
     pub is_stop: &'a dyn Fn(&Error) -> bool,
     /// Told between samples how far the measurement is, after [`FIRST_TOLD`] and then every [`TOLD_EVERY`].
     pub tell: Option<&'a dyn Fn(&Progress<'_>)>,
+}
+
+/// True for an error that comes of the stop button.
+fn is_stop_of_notebook(error: &Error) -> bool {
+    match error {
+        Error::Fault(fault) => fault.kind == FaultKind::Interrupted,
+        _ => notebook::is_stopped(),
+    }
+}
+
+impl<'a> Asking<'a> {
+    /// The stop button of a Rust notebook; outside of one nothing stops a measurement.
+    pub fn notebook(tell: Option<&'a dyn Fn(&Progress<'_>)>) -> Self {
+        Asking { ask: &go_on, is_stop: &is_stop_of_notebook, tell }
+    }
 }
 
 /// The time after which a measurement tells how far it is.
@@ -133,6 +146,21 @@ pub struct Progress<'p> {
     pub medians: Vec<(&'p str, f64)>,
     /// The report on the sizes that have been measured.
     pub report: BenchReport,
+}
+
+impl Progress<'_> {
+    /// The progress as a line: `4 Ki  7/13 sizes  mine 4.30 us  numpy 7.80 us  about 6 s left`.
+    pub fn line(&self) -> String {
+        let mut parts = vec![units::count(self.size), format!("{}/{} sizes", self.done, self.sizes)];
+        let known = self.medians.iter().filter(|(_, median)| *median > 0.0);
+        parts.extend(known.map(|(name, median)| format!("{name} {}", units::seconds(*median))));
+        let elapsed = self.elapsed.as_secs_f64();
+        parts.push(match self.done {
+            0 => format!("{elapsed:.0} s so far"),
+            done => format!("about {:.0} s left", (elapsed / done as f64 * (self.sizes - done) as f64).max(1.0)),
+        });
+        parts.join("  ")
+    }
 }
 
 /// The next telling.
@@ -513,5 +541,20 @@ mod tests {
         assert!(sweep(&[], &[1], fails, &quick()).is_err());
         assert!(sweep(&names(&["a"]), &[], fails, &quick()).is_err());
         assert!(sweep(&names(&["a"]), &[1], fails, &BenchConfig { rounds: 0, ..quick() }).is_err());
+    }
+
+    #[test]
+    fn the_line_says_what_is_left() {
+        let report = sweep(&names(&["a"]), &[1], |_, _| Ok(Box::new(|| Ok(()))), &quick()).unwrap();
+        let line = |done, sizes, size, elapsed, medians: &[(&str, f64)]| {
+            let (medians, elapsed) = (medians.to_vec(), Duration::from_secs_f64(elapsed));
+            Progress { done, sizes, size, elapsed, medians, report: report.clone() }.line()
+        };
+        // 14 s for 7 sizes leave 12 s for the other 6.
+        assert_eq!(
+            line(7, 13, 4096, 14.0, &[("mine", 4.3e-6), ("numpy", 7.8e-6)]),
+            "4 Ki  7/13 sizes  mine 4.30 µs  numpy 7.80 µs  about 12 s left"
+        );
+        assert_eq!(line(0, 2, 64, 3.2, &[("mine", 0.0)]), "64  0/2 sizes  3 s so far");
     }
 }

@@ -80,15 +80,14 @@ pub fn index(index: &[usize]) -> String {
     format!("[{}]", index.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// The thread that wrote an element, in words.
-pub fn writer(mismatch: &Mismatch) -> String {
+/// The thread that wrote an element, in words; `None` where it is not known, as for results of no kernel.
+pub fn writer(mismatch: &Mismatch) -> Option<String> {
     match mismatch.writer {
         Some(w) => {
             let triple = |t: [u32; 3]| format!("({}, {}, {})", t[0], t[1], t[2]);
-            format!("block {} thread {}", triple(w.block), triple(w.thread))
+            Some(format!("block {} thread {}", triple(w.block), triple(w.thread)))
         }
-        None if mismatch.unwritten => "nobody: it still holds the poison".to_owned(),
-        None => "unknown".to_owned(),
+        None => mismatch.unwritten.then(|| "nobody: it still holds the poison".to_owned()),
     }
 }
 
@@ -118,12 +117,12 @@ impl fmt::Display for CheckReport {
             for m in &c.first {
                 writeln!(
                     f,
-                    "    {:<12} {:>16?} instead of {:>16?}   abs {:.2e}   written by {}",
+                    "    {:<12} {:>16?} instead of {:>16?}   abs {:.2e}{}",
                     index(&m.index),
                     m.actual,
                     m.expected,
                     m.abs,
-                    writer(m)
+                    writer(m).map_or(String::new(), |who| format!("   written by {who}"))
                 )?;
             }
         }

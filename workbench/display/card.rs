@@ -1,7 +1,6 @@
 //! The cards: a timing report, a check, a message. They take plain data, so that every report can feed them.
 
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::html::{Column, Table, card, escape};
 use crate::bench::report::is_numeric;
@@ -60,15 +59,13 @@ pub fn check_card(title: &str, passed: bool, facts: &[(String, String)], mismatc
 }
 
 /// Maps of slices of which one is shown: a row of marks, the darker the more of a slice is wrong, that the pointer and the arrow keys choose
-/// from. It needs no script; where a page takes styles out, all maps are shown.
+/// from. It needs no script; where a page takes styles out, all maps are shown. It is a form, because the marks of a form belong together: no
+/// name is needed that nothing else on the page has, and an output may stand there twice.
 /// `total` is the number of slices of the array.
 pub fn slider(slices: &[Slice], total: usize) -> String {
-    /// The number of sliders so far: marks of one page that belong together have one name.
-    static SLIDERS: AtomicU64 = AtomicU64::new(0);
-    let name = format!("wb-slider-{}-{}", std::process::id(), SLIDERS.fetch_add(1, Ordering::Relaxed));
     let worst = slices.iter().enumerate().max_by_key(|(i, slice)| (slice.mismatches, std::cmp::Reverse(*i)));
     let shown = worst.map_or(0, |(i, _)| i);
-    let mut out = "<div class=\"wb-slider\" role=\"radiogroup\" aria-label=\"slices\">".to_owned();
+    let mut out = "<form method=\"dialog\" class=\"wb-slider\" role=\"radiogroup\" aria-label=\"slices\">".to_owned();
     for (i, slice) in slices.iter().enumerate() {
         let checked = if i == shown { " checked" } else { "" };
         let share = 100.0 * slice.mismatches as f64 / slice.elements.max(1) as f64;
@@ -77,7 +74,7 @@ pub fn slider(slices: &[Slice], total: usize) -> String {
         let tip = format!("{}: {} of {} elements beyond the tolerance", slice.name, slice.mismatches, slice.elements);
         let _ = write!(
             out,
-            "<input type=\"radio\" name=\"{name}\" id=\"{name}-{i}\"{checked}><label for=\"{name}-{i}\" title=\"{}\" style=\"--wb-share:{depth:.0}%\">{}</label><div>{}</div>",
+            "<label title=\"{}\" style=\"--wb-share:{depth:.0}%\"><input type=\"radio\" name=\"slice\"{checked}>{}</label><div>{}</div>",
             escape(&tip),
             escape(&slice.name),
             slice.map
@@ -86,7 +83,7 @@ pub fn slider(slices: &[Slice], total: usize) -> String {
     if slices.len() < total {
         let _ = write!(out, "<span class=\"wb-muted\">the worst of {total} slices</span>");
     }
-    out.push_str("</div>");
+    out.push_str("</form>");
     out
 }
 
@@ -118,7 +115,7 @@ fn facts_of(facts: &[(String, String)]) -> String {
     }
     let mut out = "<div class=\"wb-facts\">".to_owned();
     for (name, value) in facts {
-        let _ = write!(out, "<div><span>{}</span><b>{}</b></div>", escape(name), escape(value));
+        let _ = write!(out, "<div><span>{}</span> <b>{}</b></div>", escape(name), escape(value));
     }
     out.push_str("</div>");
     out
@@ -167,19 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn one_slice_of_a_slider_is_chosen_and_two_sliders_do_not_meet() {
+    fn one_slice_of_a_slider_is_chosen_and_nothing_has_a_name_of_its_own() {
         let map = notice_like("map");
         let slice = |name: &str, mismatches| Slice { name: name.into(), mismatches, elements: 10, map: map.clone() };
         let slices = [slice("[0, :, :]", 0), slice("[1, :, :]", 5), slice("[2, :, :]", 5)];
         let (one, two) = (slider(&slices, 3), slider(&slices, 9));
         assert!(!one.contains("the worst of") && two.contains("the worst of 9 slices"));
         assert_eq!(one.matches(" checked").count(), 1);
-        assert!(
-            one.contains("-1\" checked") && one.contains("[1, :, :]: 5 of 10 elements beyond the tolerance"),
-            "{one}"
-        );
-        let name = |html: &str| html.split("name=\"").nth(1).and_then(|s| s.split('"').next()).map(str::to_owned);
-        assert!(name(&one).is_some() && name(&one) != name(&two));
+        assert!(one.contains(" checked>[1, :, :]</label>"), "{one}");
+        assert!(one.contains("[1, :, :]: 5 of 10 elements beyond the tolerance"), "{one}");
+        // The same output twice is two forms.
+        assert!(one.starts_with("<form method=\"dialog\"") && one.ends_with("</form>"));
+        assert_eq!(one.split("<svg").next().map(|head| head.contains(" id=")), Some(false));
     }
 
     fn notice_like(title: &str) -> Svg {

@@ -5,16 +5,22 @@
 
 use std::io::{self, Write};
 
+use super::html::escape;
 use super::{MimeBundle, Show};
 use crate::autograd::GradReport;
 use crate::bench::BenchReport;
 use crate::check::CheckReport;
+use crate::ops::Op;
 use crate::ops::history::History;
 use crate::plot::Svg;
 use crate::runtime::{Error, Report, TierReport};
+use crate::tune::Tuning;
 
 const BEGIN: &str = "EVCXR_BEGIN_CONTENT";
 const END: &str = "EVCXR_END_CONTENT";
+
+/// The variable that evcxr sets for the process that runs cells.
+const RUNTIME: &str = "EVCXR_IS_RUNTIME";
 
 /// The bundle as blocks of the protocol: plain text, and HTML or else the picture.
 pub fn blocks(bundle: &MimeBundle) -> String {
@@ -43,6 +49,23 @@ pub fn display(shown: &dyn Show) {
     let _ = out.write_all(blocks(&shown.bundle()).as_bytes()).and_then(|()| out.flush());
 }
 
+/// Shows several things as one output of the cell that is running; outside of evcxr their texts.
+pub fn display_all(shown: &[MimeBundle]) {
+    let texts: Vec<&str> = shown.iter().map(|bundle| bundle.plain.trim_end()).filter(|text| !text.is_empty()).collect();
+    let plain = texts.join("\n");
+    let html = |bundle: &MimeBundle| match &bundle.html {
+        Some(html) => html.clone(),
+        None => format!("<pre>{}</pre>", escape(&bundle.plain)),
+    };
+    let mut bundle = MimeBundle::text(plain);
+    if shown.iter().any(|bundle| bundle.html.is_some()) {
+        bundle = bundle.with_html(shown.iter().map(html).collect::<String>());
+    }
+    let text = if std::env::var_os(RUNTIME).is_some() { blocks(&bundle) } else { format!("{}\n", bundle.plain) };
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 /// Gives types that implement [`Show`] the inherent method that evcxr looks for; a new report needs only its name here.
 macro_rules! evcxr_display {
     ($($ty:ty),+ $(,)?) => {$(
@@ -55,7 +78,7 @@ macro_rules! evcxr_display {
     )+};
 }
 
-evcxr_display!(BenchReport, CheckReport, GradReport, History, Svg, TierReport, Error);
+evcxr_display!(BenchReport, CheckReport, GradReport, History, Op, Svg, TierReport, Tuning, Error);
 
 impl Report {
     /// Prints the output of the kernel: evcxr calls it.

@@ -81,7 +81,20 @@ impl Table {
 
 /// A card around `body`, which is HTML already. Its style comes with it.
 pub fn card(body: &str) -> String {
-    format!("<div class=\"wb-card\"><style>{}</style>{body}</div>", style())
+    format!("<div class=\"wb-card\"><style>{}</style>{}</div>", style(), without_empty_lines(body))
+}
+
+/// HTML with the ends of lines inside `pre` as references to characters: in Markdown an empty line ends a piece of HTML.
+fn without_empty_lines(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find("<pre") {
+        let end = rest[at..].find("</pre>").map_or(rest.len(), |length| at + length);
+        out.push_str(&rest[..at]);
+        out.push_str(&rest[at..end].replace('\n', "&#10;"));
+        rest = &rest[end..];
+    }
+    out + rest
 }
 
 /// The style sheet of all cards.
@@ -105,14 +118,14 @@ line-height:1.5}\
 .wb-card svg{display:block;margin:.4em 0 .6em}\
 .wb-card details{margin:.2em 0 .5em}\
 .wb-card .wb-slider{display:flex;flex-wrap:wrap;gap:3px;position:relative;margin:.3em 0}\
-.wb-card .wb-slider>input{position:absolute;opacity:0;width:1px;height:1px;margin:0}\
+.wb-card .wb-slider>label>input{position:absolute;opacity:0;width:1px;height:1px;margin:0}\
 .wb-card .wb-slider>label{font-size:12px;font-variant-numeric:tabular-nums;padding:.1em .5em;border-radius:3px;cursor:pointer;\
 border:1px solid var(--wb-rule);background:color-mix(in srgb,var(--wb-vermillion) calc(var(--wb-share)*.55),transparent)}\
-.wb-card .wb-slider>input:checked+label{border-color:currentColor;font-weight:600}\
-.wb-card .wb-slider>input:focus-visible+label{outline:2px solid var(--wb-blue);outline-offset:1px}\
+.wb-card .wb-slider>label:has(:checked){border-color:currentColor;font-weight:600}\
+.wb-card .wb-slider>label:has(:focus-visible){outline:2px solid var(--wb-blue);outline-offset:1px}\
 .wb-card .wb-slider>div{order:1;flex-basis:100%;display:none}\
-.wb-card .wb-slider>input:checked+label+div{display:block}\
-.wb-card summary{cursor:pointer;color:var(--wb-muted)}\
+.wb-card .wb-slider>label:has(:checked)+div{display:block}\
+.wb-card summary{display:list-item;cursor:pointer;color:var(--wb-muted)}\
 .wb-card .wb-scroll{overflow-x:auto}\
 .wb-card table.wb-table{border-collapse:collapse;border:0;margin:.4em 0 .6em;font-size:13px;\
 font-variant-numeric:tabular-nums;table-layout:auto;color:inherit;background:none}\
@@ -133,7 +146,11 @@ line-height:1.4;margin:.2em 0 .4em;padding:0;border:0;background:none;color:inhe
 .wb-card .wb-diff .wb-removed{background:color-mix(in srgb,var(--wb-vermillion) 16%,transparent)}\
 .wb-card .wb-diff mark{color:inherit;border-radius:2px;background:none}\
 .wb-card .wb-diff .wb-added mark{background:color-mix(in srgb,var(--wb-green) 38%,transparent)}\
-.wb-card .wb-diff .wb-removed mark{background:color-mix(in srgb,var(--wb-vermillion) 38%,transparent)}";
+.wb-card .wb-diff .wb-removed mark{background:color-mix(in srgb,var(--wb-vermillion) 38%,transparent)}\
+@media print{.wb-card .wb-scroll{overflow:visible}\
+.wb-card .wb-table tbody tr td,.wb-card .wb-table thead tr th{white-space:normal;overflow-wrap:anywhere}\
+.wb-card pre.wb-diff,.wb-card pre.wb-pre{white-space:pre-wrap;overflow-wrap:anywhere}\
+.wb-card details::details-content{content-visibility:visible;block-size:auto}}";
     let rules = RULES.replace("FONTS", &format!("var(--jp-content-font-family,{})", theme::FONTS));
     let rule = ".wb-card{--wb-rule:color-mix(in srgb,currentColor 16%,transparent)}";
     format!("{}{rule}{rules}", theme::page_css(".wb-card"))
@@ -162,7 +179,7 @@ mod tests {
         let style = style();
         for rule in style.split('}').filter(|r| !r.is_empty()) {
             let selectors = rule.split('{').next().unwrap_or("");
-            if selectors.starts_with("@media") {
+            if selectors.starts_with("@media") || selectors.starts_with("@supports") {
                 continue;
             }
             assert!(selectors.split(',').all(|s| s.contains(".wb-card")), "{rule}");

@@ -1,9 +1,12 @@
 //! One result in several forms, and the results that have them.
 
 use super::card;
+use super::html::{Column, Table};
 use crate::bench::BenchReport;
+use crate::ops::Op;
 use crate::plot::Svg;
 use crate::runtime::{Error, Report};
+use crate::tune::{TuneReport, Tuning};
 
 /// The forms of one result. A notebook takes the richest that it knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,6 +70,37 @@ impl Show for Error {
         let plain = self.to_string();
         let html = crate::runtime::render::error_html(self);
         MimeBundle::text(plain).with_html(html)
+    }
+}
+
+impl Show for TuneReport {
+    fn bundle(&self) -> MimeBundle {
+        let picture = self.plot();
+        let (columns, rows) = self.table();
+        let columns = columns.into_iter().map(|(title, numeric)| Column { title, numeric }).collect();
+        let mut facts = self.facts();
+        facts.extend(self.notes.iter().map(|note| ("note".to_owned(), note.clone())));
+        let title = format!("tuning of {}", self.name);
+        let card = card::report_card(&title, None, &facts, &Table { columns, rows }, picture.as_str());
+        MimeBundle {
+            plain: self.to_string(),
+            html: Some(card),
+            svg: Some(picture.into_string()),
+            json: self.to_json().ok(),
+        }
+    }
+}
+
+impl Show for Tuning {
+    fn bundle(&self) -> MimeBundle {
+        self.report.bundle()
+    }
+}
+
+/// An operator shows what it is.
+impl Show for Op {
+    fn bundle(&self) -> MimeBundle {
+        MimeBundle::text(self.describe())
     }
 }
 

@@ -116,10 +116,7 @@ impl Show for CheckReport {
             facts.push((format!("{prefix}max abs"), short(c.max_abs)));
             facts.push((format!("{prefix}max rel"), short(c.max_rel)));
             facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));
-            facts.push((
-                format!("{prefix}tolerance"),
-                format!("rtol {:e}, atol {:e}", c.tolerance.rtol, c.tolerance.atol),
-            ));
+            facts.push((format!("{prefix}tolerance"), tolerance(c.tolerance.rtol, c.tolerance.atol)));
         }
         let mut table = Table {
             columns: vec![
@@ -128,20 +125,17 @@ impl Show for CheckReport {
                 Column::number("reference"),
                 Column::number("abs"),
                 Column::number("ULP"),
-                Column::text("written by"),
             ],
             rows: Vec::new(),
         };
+        let is_known = self.outputs.iter().flat_map(|o| &o.comparison.first).any(|m| writer(m).is_some());
+        table.columns.extend(is_known.then(|| Column::text("written by")));
         for o in &self.outputs {
             for m in &o.comparison.first {
-                table.rows.push(vec![
-                    format!("{}{}", o.name, index(&m.index)),
-                    short(m.actual),
-                    short(m.expected),
-                    short(m.abs),
-                    ulp(m.ulp),
-                    writer(m),
-                ]);
+                let at = format!("{}{}", o.name, index(&m.index));
+                let mut row = vec![at, short(m.actual), short(m.expected), short(m.abs), ulp(m.ulp)];
+                row.extend(is_known.then(|| writer(m).unwrap_or_else(|| "unknown".to_owned())));
+                table.rows.push(row);
             }
         }
         let pictures: String = self.compared().map(OutputCheck::pictures).collect();
@@ -170,13 +164,19 @@ impl Show for TierReport {
     }
 }
 
+/// A tolerance in words.
+fn tolerance(rtol: f64, atol: f64) -> String {
+    let number = |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:e}") };
+    format!("rtol {}, atol {}", number(rtol), number(atol))
+}
+
 impl GradReport {
     /// Maps of the differences between the Jacobians, one picture for each argument: a row for each element of the outputs, a column for each
     /// of the argument.
     pub fn pictures(&self) -> Vec<Svg> {
         let picture = |jacobian: &Jacobian| {
             let options = DifferenceOptions {
-                title: format!("Jacobian of argument {}: backward less differences", jacobian.input),
+                title: format!("Jacobian of {}: backward less differences", self.input(jacobian.input)),
                 rtol: self.options.rtol,
                 atol: self.options.atol,
                 ..DifferenceOptions::default()
@@ -193,9 +193,9 @@ impl Show for GradReport {
             ("precision".to_owned(), self.precision.clone()),
             ("compared".to_owned(), format!("{} elements of Jacobians", self.compared)),
             ("eps".to_owned(), format!("{:e}", self.options.eps)),
-            ("tolerance".to_owned(), format!("rtol {:e}, atol {:e}", self.options.rtol, self.options.atol)),
+            ("tolerance".to_owned(), tolerance(self.options.rtol, self.options.atol)),
         ];
-        facts.extend(self.max_error.iter().map(|(i, e)| (format!("argument {i}: largest error"), short(*e))));
+        facts.extend(self.max_error.iter().map(|(i, e)| (format!("{}: largest error", self.input(*i)), short(*e))));
         let mut table = Table {
             columns: vec![
                 Column::text("output"),
@@ -212,8 +212,8 @@ impl Show for GradReport {
         let worst = self.worst.iter().filter(|w| !self.passed && !self.first.contains(w));
         for w in worst.chain(&self.first) {
             table.rows.push(vec![
-                format!("{}{}", w.output, index(&w.output_index)),
-                format!("{}{}", w.input, index(&w.input_index)),
+                format!("{}{}", self.output(w.output), index(&w.output_index)),
+                format!("{}{}", self.input(w.input), index(&w.input_index)),
                 short(w.analytical),
                 short(w.numerical),
             ]);

@@ -5,6 +5,7 @@ The environment says where things are: `WORKBENCH_RUST_LAB`, the folder of seed 
 """
 
 import contextlib
+import html
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import uuid
 
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
@@ -148,6 +150,8 @@ class RustKernel(Kernel):
         super().__init__(**kwargs)
         self.rust = Session.from_pool() or Session.started()
         self.filling = None
+        # The identity of the display that tells how far the cell is, if there is one.
+        self.progress = None
         # Words of the control channel: the cell is to stop before it has begun; the kernel ends.
         self.stopped = self.ending = False
 
@@ -198,6 +202,8 @@ class RustKernel(Kernel):
                 if name == "stream" and not silent and left > 0:
                     left -= len(fields["text"])
                     self.stream(fields["name"], fields["text"] if left > 0 else f"[more than {SHOWN:,} characters: the rest is not shown]\n")
+                elif name == "progress" and not silent:
+                    self.tell_progress(fields["line"], fields["html"])
                 elif name == "input":
                     session.tell("input", value=self.line(fields) if allow_stdin else "")
                 elif name == "done" and fields["id"] == id:
@@ -214,6 +220,20 @@ class RustKernel(Kernel):
                 self.rust = Session.started()
             message = "the session ended, and the variables with it; the next cell starts a new one"
             return self.fail(reply, silent, {"name": "SessionEnded", "message": message, "text": message, "stopped": False})
+        finally:
+            if self.progress is not None:
+                self.tell_progress("", "")
+                self.progress = None
+
+    def tell_progress(self, line, picture):
+        """Shows how far the cell is, in place of what was shown before."""
+        page = f'<div class="wb-progress" style="white-space:pre-wrap">{html.escape(line)}</div>{picture}' if line else ""
+        content = {"data": {"text/plain": line, "text/html": page}, "metadata": {}}
+        if self.progress is None:
+            self.progress, kind = uuid.uuid4().hex, "display_data"
+        else:
+            kind = "update_display_data"
+        self.send_response(self.iopub_socket, kind, {**content, "transient": {"display_id": self.progress}})
 
     def line(self, fields):
         """A line that the user types; empty at the end of input."""

@@ -40,6 +40,10 @@ FILLED = "filled"
 NOTEBOOK = "WORKBENCH_NOTEBOOK"
 
 
+# The crate by which cells use Workbench, in the checkout: a shared library, of which a session has one. Linked into each cell, Workbench would
+# be there once for each, with operators and compiled code of its own.
+LIBRARY = "workbench/evcxr/library"
+
 # A cell with what cells commonly hold, for the analysis to look at.
 READY = """
 let ready = {
@@ -55,7 +59,7 @@ let ready = {
 def cells(root):
     """The cells that make a session ready: they load Workbench and leave no variable."""
     return [
-        f":dep workbench = {{ path = {json.dumps(str(root))} }}\nuse workbench::prelude::*;",
+        f":dep workbench = {{ package = \"workbench-notebook\", path = {json.dumps(str(root / LIBRARY))} }}\nuse workbench::prelude::*;",
         READY,
         "drop(ready);",
     ]
@@ -148,7 +152,7 @@ def newest(root):
             return path.stat().st_mtime
         return 0
 
-    return max(map(modified, [root / "Cargo.toml", root / "Cargo.lock", *(root / "workbench").rglob("*.rs")]))
+    return max(map(modified, [root / "Cargo.toml", root / "Cargo.lock", root / LIBRARY / "Cargo.toml", *(root / "workbench").rglob("*.rs")]))
 
 
 def is_stale(lab, root):

@@ -94,6 +94,12 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Own
     }
 }
 
+impl<T: Element, S: Data<Elem = T>, D: Dimension> From<ArrayBase<S, D>> for OwnedArg {
+    fn from(array: ArrayBase<S, D>) -> Self {
+        OwnedArg::from(&array)
+    }
+}
+
 impl From<&Tensor> for OwnedArg {
     fn from(tensor: &Tensor) -> Self {
         OwnedArg::Tensor(tensor.clone())

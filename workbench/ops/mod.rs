@@ -11,6 +11,7 @@ pub mod binding;
 mod builder;
 mod call;
 mod cursor;
+mod describe;
 pub mod dispatch;
 pub mod export;
 pub mod gaudi;

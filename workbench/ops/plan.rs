@@ -439,9 +439,9 @@ fn launch(definition: &Definition, elements: i64, dims: &[i64]) -> std::result::
     let extents = |exprs: &[Expr]| -> std::result::Result<[i64; 3], String> {
         let mut out = [1; 3];
         for (slot, expr) in out.iter_mut().zip(exprs) {
-            *slot = expr.value(dims).map_err(|why| format!("{why} in {}", definition.extent_text))?;
+            *slot = expr.value(dims).map_err(|why| format!("{why} in {}", definition.written.extent()))?;
             if *slot < 0 {
-                return Err(format!("its launch would have the extent {slot}, by {}", definition.extent_text));
+                return Err(format!("its launch would have the extent {slot}, by {}", definition.written.extent()));
             }
         }
         Ok(out)

@@ -146,6 +146,35 @@ impl OpOptions {
     }
 }
 
+/// The launch and the shapes of an operator as they were written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Written {
+    pub threads: Option<String>,
+    pub grid: Option<String>,
+    pub shared_mem: Option<String>,
+    pub shape: Option<String>,
+}
+
+impl Written {
+    fn of(options: &OpOptions) -> Self {
+        let shape = match &options.shape {
+            ShapeRule::Signature(text) => Some(text.clone()),
+            ShapeRule::LikeFirst | ShapeRule::Callable(_) => None,
+        };
+        let OpOptions { threads, grid, shared_mem, .. } = options.clone();
+        Written { threads, grid, shared_mem, shape }
+    }
+
+    /// The extent, `threads="n"` or `grid="n"`, for messages.
+    pub(crate) fn extent(&self) -> String {
+        match (&self.threads, &self.grid) {
+            (Some(threads), _) => format!("`threads=\"{threads}\"`"),
+            (None, Some(grid)) => format!("`grid=\"{grid}\"`"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 /// The rule that gives a kernel implementation its launch.
 #[derive(Debug, Clone)]
 pub enum Extent {
@@ -185,7 +214,7 @@ impl KernelImpl {
 /// A template of kernels, the instances of which serve an operator.
 pub(crate) struct Template {
     program: Program,
-    name: String,
+    pub(crate) name: String,
 }
 
 impl Template {
@@ -205,8 +234,8 @@ pub struct Definition {
     pub(crate) plain: Signature,
     pub(crate) shape_fn: Option<ShapeFn>,
     pub(crate) extent: Extent,
-    /// The text of the extent as written, `threads="n"` or `grid="n"`, for messages.
-    pub(crate) extent_text: String,
+    /// The launch and the shapes as they were written.
+    pub(crate) written: Written,
     pub(crate) block: [u32; 3],
     pub(crate) shared_mem: Option<Expr>,
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
@@ -521,11 +550,7 @@ impl Definition {
         let plain = Signature::parse("x[*] -> out[*]", &integers)?;
         let names = signature.as_ref().unwrap_or(&plain);
         let extent = extent(&name, names, &options)?;
-        let extent_text = match (&options.threads, &options.grid) {
-            (Some(threads), _) => format!("`threads=\"{threads}\"`"),
-            (None, Some(grid)) => format!("`grid=\"{grid}\"`"),
-            (None, None) => String::new(),
-        };
+        let written = Written::of(&options);
         let shared_mem = shared_mem(&name, names, &options)?;
         let flat = match &extent {
             Extent::PerElement => true,
@@ -551,27 +576,23 @@ impl Definition {
             SourceCode::Program(program) => of_program(program)?,
             SourceCode::Text(text, compile) => of_program(Program::compile(&text, &compile)?)?,
         };
-        let mut most = None;
+        let mut usual = 256;
         let mut fixed = Vec::new();
         if let Implementation::Kernel(k) = &implementation {
             fixed = fixed_outputs(&k.bound);
-            most = k.bound.kernel.function().max_threads.filter(|m| (1..256).contains(m));
+            usual = k.bound.kernel.default_block();
             if signature.is_none() && shape_fn.is_none() {
                 check_like_first(&name, &schema)?;
             }
         }
-        let block = options.block.unwrap_or(match (flat, most) {
-            (true, Some(most)) => [most, 1, 1],
-            (true, None) => [256, 1, 1],
-            (false, _) => [16, 16, 1],
-        });
+        let block = options.block.unwrap_or(if flat { [usual, 1, 1] } else { [16, 16, 1] });
         Ok(Definition {
             schema,
             signature,
             plain,
             shape_fn,
             extent,
-            extent_text,
+            written,
             block,
             shared_mem,
             implementations: RwLock::new(vec![Arc::new(implementation)]),

@@ -6,6 +6,8 @@ use super::Svg;
 use super::canvas::{Canvas, Drawn, Weight, caption_width, notice, picture, shorten, text_width};
 use super::theme::Role;
 use crate::bench::units;
+use crate::runtime::{Error, Result};
+use crate::tune::{Parameter, Status, TuneReport};
 
 /// The outcome of the configurations that a cell stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,15 +20,6 @@ pub enum Outcome {
     Failed(String),
     /// None was measured.
     Nothing,
-}
-
-/// A parameter: its name and the texts of its values, in the order given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
-    /// The name.
-    pub name: String,
-    /// Its values.
-    pub values: Vec<String>,
 }
 
 /// Data of the picture.
@@ -42,6 +35,8 @@ pub struct Landscape {
     pub down: Option<Parameter>,
     /// One outcome per cell, row by row, and the text under the pointer.
     pub cells: Vec<(Outcome, String)>,
+    /// The number of the cell that has the best configuration.
+    pub best: Option<usize>,
 }
 
 const LEFT: f64 = 16.0;
@@ -52,7 +47,100 @@ const VALUE: usize = 14;
 /// Most columns and rows that are drawn.
 const MOST: usize = 40;
 
-/// Draws the landscape: the deeper a cell, the faster; the fastest has a frame.
+impl TuneReport {
+    /// The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a name that is no parameter.
+    pub fn plot_of(&self, across: Option<&str>, down: Option<&str>) -> Result<Svg> {
+        let number = |name: &str| {
+            self.params.iter().position(|param| param.name == name).ok_or_else(|| {
+                let names: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
+                Error::argument(format!("there is no parameter `{name}`; these are {}", names.join(", ")))
+            })
+        };
+        let mut axes: Vec<usize> = [across, down].into_iter().flatten().map(number).collect::<Result<_>>()?;
+        axes.extend(self.by_effect());
+        let mut seen = Vec::new();
+        axes.retain(|axis| {
+            !seen.contains(axis) && (seen.len() < 2) && {
+                seen.push(*axis);
+                true
+            }
+        });
+        Ok(self.landscape(&axes))
+    }
+
+    /// The landscape of the parameters with the largest effect.
+    pub fn plot(&self) -> Svg {
+        let axes = self.by_effect();
+        self.landscape(&axes[..axes.len().min(2)])
+    }
+
+    fn landscape(&self, axes: &[usize]) -> Svg {
+        let names: Vec<&str> = axes.iter().map(|&axis| self.params[axis].name.as_str()).collect();
+        let title = format!("{}: time by {}", self.name, names.join(" and "));
+        let Some(&across) = axes.first() else { return notice(&title, "nothing was measured") };
+        let others = (0..self.params.len()).filter(|axis| !axes.contains(axis));
+        let others: Vec<&str> = others.map(|axis| self.params[axis].name.as_str()).collect();
+        let best_over =
+            if others.is_empty() { String::new() } else { format!("; the best over {}", others.join(", ")) };
+        let down = axes.get(1).map(|&axis| self.params[axis].clone());
+        let rows: Vec<Option<&String>> = match &down {
+            Some(param) => param.values.iter().map(Some).collect(),
+            None => vec![None],
+        };
+        let (mut cells, mut framed) = (Vec::new(), None);
+        let winner = self.best().ok().map(|at| &self.rows[at].config);
+        for y in rows {
+            for x in &self.params[across].values {
+                let values = [Some((across, x)), axes.get(1).copied().zip(y)];
+                if winner.is_some_and(|config| fits(config, &values)) {
+                    framed = Some(cells.len());
+                }
+                cells.push(self.cell(&values));
+            }
+        }
+        landscape(&Landscape {
+            title,
+            caption: format!("time of a call at size {}; deeper: faster{best_over}", units::count(self.size)),
+            across: self.params[across].clone(),
+            down,
+            cells,
+            best: framed,
+        })
+    }
+
+    /// The outcome of the configurations with these values, and the text under the pointer.
+    fn cell(&self, values: &[Option<(usize, &String)>]) -> (Outcome, String) {
+        let inside: Vec<_> = self.rows.iter().filter(|row| fits(&row.config, values)).collect();
+        let ranked = self.ranked();
+        let best = ranked.iter().map(|&at| &self.rows[at]).find(|row| fits(&row.config, values));
+        if let Some((row, (time, ratio))) = best.and_then(|row| Some((row, self.time(row)?))) {
+            let tip = format!("{}: {}, {ratio:.2} of the first's time", self.words(row), units::seconds(time));
+            return (Outcome::Time(time), tip);
+        }
+        let of = |status: Status| inside.iter().find(|row| row.status == status);
+        let found = [Status::Wrong, Status::Failed, Status::Lost].into_iter().find_map(of);
+        match found {
+            Some(row) => {
+                let make = if row.status == Status::Wrong { Outcome::Wrong } else { Outcome::Failed };
+                (make(row.message.clone()), format!("{}: {}", self.words(row), row.message))
+            }
+            None => {
+                let words = values.iter().flatten().map(|(axis, value)| format!("{}={value}", self.params[*axis].name));
+                (Outcome::Nothing, words.collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
+/// True if a configuration has these values of these parameters.
+fn fits(config: &[String], values: &[Option<(usize, &String)>]) -> bool {
+    values.iter().flatten().all(|(axis, value)| config.get(*axis) == Some(*value))
+}
+
+/// Draws the landscape: the deeper a cell, the faster; the best has a frame.
 pub fn landscape(data: &Landscape) -> Svg {
     let title = shorten(&data.title, 70);
     let rows = data.down.as_ref().map_or(1, |p| p.values.len());
@@ -99,7 +187,8 @@ fn draw(canvas: &Canvas, data: &Landscape, (rows, columns): (usize, usize), (lef
         for column in 0..columns {
             let (outcome, tip) = &data.cells[row * columns + column];
             let at = (left + pitch * column as f64, TOP + ROW * row as f64);
-            cell(canvas, outcome, tip, at, (pitch - 2.0, ROW - 2.0), (best, worst))?;
+            let is_best = data.best == Some(row * columns + column);
+            cell(canvas, (outcome, is_best), tip, at, (pitch - 2.0, ROW - 2.0), (best, worst))?;
         }
     }
     Ok(())
@@ -115,7 +204,7 @@ fn time(outcome: &Outcome) -> Option<f64> {
 
 fn cell(
     canvas: &Canvas,
-    outcome: &Outcome,
+    (outcome, is_best): (&Outcome, bool),
     tip: &str,
     at: (f64, f64),
     size: (f64, f64),
@@ -128,10 +217,10 @@ fn cell(
             // By the logarithm; the text on the deepest cell is readable on both pages.
             let share = if worst > best { 1.0 - (t / best).ln() / (worst / best).ln() } else { 1.0 };
             canvas.rect(Canvas::fill(Role::Series(0), 0.06 + 0.44 * share), at, size)?;
-            if t <= best {
+            if is_best {
                 canvas.rect(Canvas::stroke(Role::Ink, 2.0), at, size)?;
             }
-            say(Role::Ink, if t <= best { Weight::Bold } else { Weight::Normal }, &units::seconds(t))?;
+            say(Role::Ink, if is_best { Weight::Bold } else { Weight::Normal }, &units::seconds(t))?;
         }
         (None, Outcome::Wrong(_)) => {
             canvas.rect(Canvas::fill(Role::Positive, 0.3), at, size)?;
@@ -169,12 +258,13 @@ mod tests {
             across: parameter("BLOCK", &["64", "128"]),
             down: Some(parameter("TILE", &["8", "16"])),
             cells,
+            best: Some(1),
         };
         let text = landscape(&data).into_string();
         for shown in ["1.00 µs", "2.00 µs", "wrong", "failed", "&lt;3 elements differ&gt;", "BLOCK", "TILE"] {
             assert!(text.contains(shown), "{shown} in {text}");
         }
-        // The fastest alone has a frame.
+        // The best alone has a frame.
         assert_eq!(text.matches("font-weight=\"600\">1.00 µs").count(), 1);
         let alone = Landscape { down: None, cells: data.cells[..2].to_vec(), ..data.clone() };
         assert!(landscape(&alone).as_str().contains("1.00 µs"));

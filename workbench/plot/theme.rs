@@ -44,6 +44,38 @@ pub(super) struct Tone {
     pub(super) dark: &'static str,
 }
 
+impl Tone {
+    /// The light page's tone where the text is dark, and the dark page's where it is light; `None` for tones that are the text's own.
+    fn by_text(&self) -> Option<String> {
+        let (light, dark) = (oklab(self.light)?, oklab(self.dark)?);
+        // Dark text has a lightness near 0 and light text one near 1; at 0.6 a clamped steep line goes from one tone to the other.
+        let part = |(light, dark): (&f64, &f64)| {
+            let steep = if dark >= light { 1000 } else { -1000 };
+            format!("clamp({:.4},(l - .6)*{steep},{:.4})", light.min(*dark), light.max(*dark))
+        };
+        let parts: Vec<String> = light.iter().zip(&dark).map(part).collect();
+        Some(format!("oklab(from currentColor {})", parts.join(" ")))
+    }
+}
+
+/// A colour `#rrggbb` in Oklab: Björn Ottosson, "A perceptual color space for image processing" (2020).
+fn oklab(hex: &str) -> Option<[f64; 3]> {
+    let byte = |at: usize| u8::from_str_radix(hex.strip_prefix('#')?.get(at..at + 2)?, 16).ok();
+    let linear = |byte: u8| {
+        let c = f64::from(byte) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    let (r, g, b) = (linear(byte(0)?), linear(byte(2)?), linear(byte(4)?));
+    let l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b).cbrt();
+    let m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b).cbrt();
+    let s = (0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b).cbrt();
+    Some([
+        0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+        1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+        0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s,
+    ])
+}
+
 const INK: Tone = Tone { variable: "ink", alone: "#7b7b7b", light: "currentColor", dark: "currentColor" };
 const MUTED: Tone = Tone {
     variable: "muted",
@@ -65,7 +97,7 @@ const SERIES: [Tone; HUES] = [
 /// Tones of the words "passed" and "failed": the hues of their marks with a contrast of at least 4.5 on the page.
 pub(super) const VERDICTS: [Tone; 2] = [
     Tone { variable: "pass", alone: "#007a58", light: "#007a58", dark: "#16b88c" },
-    Tone { variable: "fail", alone: "#b85100", light: "#b85100", dark: "#f0762a" },
+    Tone { variable: "fail", alone: "#b85100", light: "#b85100", dark: "#f58a48" },
 ];
 
 impl Role {
@@ -134,16 +166,47 @@ impl Role {
     }
 }
 
-/// Sets the variables for everything inside `selector`: by the system's preference, then by the settings of JupyterLab, VS Code and Colab
-/// for their page. Greys follow the page's text colour, so they are right even without such settings.
+/// Sets the variables for everything inside `selector`: by the lightness of the page's text where the browser can, else by the system's
+/// preference; then by the settings of JupyterLab, VS Code and Colab for their page. Greys follow the page's text colour in any case.
 pub fn page_css(selector: &str) -> String {
     let tones = || [&INK, &MUTED].into_iter().chain(&SERIES).chain(&VERDICTS);
     let light: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.light)).collect();
     let dark: String = tones().map(|t| format!("--wb-{}:{};", t.variable, t.dark)).collect();
+    let by_text: String = tones().filter_map(|t| Some(format!("--wb-{}:{};", t.variable, t.by_text()?))).collect();
     format!(
         "{selector}{{{light}}}\
          @media (prefers-color-scheme:dark){{{selector}{{{dark}}}}}\
+         @supports (color:oklab(from red l a b)){{{selector}{{{by_text}}}}}\
          [data-jp-theme-light=\"true\"] {selector},.vscode-light {selector},html[theme=light] {selector}{{{light}}}\
          [data-jp-theme-light=\"false\"] {selector},.vscode-dark {selector},html[theme=dark] {selector}{{{dark}}}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn oklab_is_what_its_author_says() {
+        // White is (1, 0, 0); sRGB's red is (0.62796, 0.22486, 0.12585) by the conversion that CSS Color 4 gives.
+        for (hex, wanted) in
+            [("#ffffff", [1.0, 0.0, 0.0]), ("#000000", [0.0; 3]), ("#ff0000", [0.62796, 0.22486, 0.12585])]
+        {
+            for (got, wanted) in oklab(hex).unwrap().iter().zip(wanted) {
+                // Five digits are given.
+                assert!((got - wanted).abs() < 1e-4, "{hex}: {got} for {wanted}");
+            }
+        }
+        assert_eq!(oklab("currentColor"), None);
+    }
+
+    #[test]
+    fn a_tone_by_the_text_is_that_of_the_page() {
+        let blue = SERIES[0].by_text().unwrap();
+        let (light, dark) = (oklab("#0072b2").unwrap(), oklab("#3d9be0").unwrap());
+        assert!(
+            blue.starts_with(&format!("oklab(from currentColor clamp({:.4},(l - .6)*1000,{:.4})", light[0], dark[0]))
+        );
+        assert!(INK.by_text().is_none() && MUTED.by_text().is_none());
+    }
 }

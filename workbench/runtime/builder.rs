@@ -8,7 +8,7 @@ use ndarray::{ArrayBase, Data, DataMut, Dimension};
 use super::program::declared_type;
 use super::records::describe;
 use super::{
-    Arg, BufferArg, DType, Dim3, Error, Given, Interrupt, Kernel, LaunchConfig, Packed, Reach, Report, Result,
+    Arg, BufferArg, DType, Dim3, Error, Given, Interrupt, Kernel, LaunchConfig, Packed, Reach, Report, Result, Template,
 };
 use crate::ir::layout::MemberType;
 use crate::ir::{Const, Elem, Param, ParamType, Scalar};
@@ -310,35 +310,51 @@ impl<'a> IntoArg<'a> for Accessor<'a> {
 /// A launch being put together. Arrays stay borrowed until it has run.
 #[must_use = "a launch does nothing until `.run()`"]
 pub struct Launch<'a> {
-    kernel: Kernel,
+    target: Target,
     config: LaunchConfig<'a>,
     args: Vec<Given>,
     error: Option<Error>,
     borrowed: PhantomData<&'a mut ()>,
 }
 
+/// The kernel of a launch, or the template whose instance the arguments decide.
+enum Target {
+    Kernel(Kernel),
+    Template(Template),
+}
+
 impl Kernel {
     /// Begins a launch of `grid` blocks of `block` threads each; extents are numbers or tuples of up to three.
     pub fn launch<'a>(&self, grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Launch<'a> {
-        Launch {
-            kernel: self.clone(),
-            config: LaunchConfig::new(grid, block),
-            args: Vec::new(),
-            error: None,
-            borrowed: PhantomData,
-        }
+        Launch::new(Target::Kernel(self.clone()), grid, block)
+    }
+}
+
+impl Template {
+    /// Begins a launch of the instance that the arguments decide; extents are those of [`Kernel::launch`].
+    pub fn launch<'a>(&self, grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Launch<'a> {
+        Launch::new(Target::Template(self.clone()), grid, block)
     }
 }
 
 impl<'a> Launch<'a> {
+    fn new(target: Target, grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        let config = LaunchConfig::new(grid, block);
+        Launch { target, config, args: Vec::new(), error: None, borrowed: PhantomData }
+    }
+
     /// The next argument, in the order of the kernel's parameters.
     pub fn arg(mut self, arg: impl IntoArg<'a>) -> Self {
         match arg.into_arg() {
             Ok(arg) => self.args.push(arg),
             Err(why) => {
-                let name = self.kernel.params().get(self.args.len()).map_or("?", |p| p.name.as_str());
-                self.error
-                    .get_or_insert(Error::argument(format!("`{}`: argument `{name}`: {why}", self.kernel.name())));
+                let at = self.args.len();
+                let (kernel, name) = match &self.target {
+                    Target::Kernel(kernel) => (kernel.name(), kernel.params().get(at).map_or("?", |p| p.name.as_str())),
+                    // Parameters have names once the instance is known.
+                    Target::Template(template) => (template.name(), &*at.to_string()),
+                };
+                self.error.get_or_insert(Error::argument(format!("`{kernel}`: argument `{name}`: {why}")));
                 self.args.push(Given::Null);
             }
         }
@@ -372,14 +388,19 @@ impl<'a> Launch<'a> {
     /// Runs it and waits.
     ///
     /// # Errors
-    /// As [`Kernel::launch_raw`].
+    /// As [`Kernel::launch_raw`]; of a template also [`Error::Argument`] where the instance does not follow from the arguments, and
+    /// [`Error::Compile`] where it does not compile.
     pub fn run(self) -> Result<Report> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let (args, packed) = pack(&self.kernel, self.args)?;
+        let kernel = match self.target {
+            Target::Kernel(kernel) => kernel,
+            Target::Template(template) => template.instance(&self.args)?,
+        };
+        let (args, packed) = pack(&kernel, self.args)?;
         let reach: Vec<Reach> = packed.iter().flat_map(Packed::reach).cloned().collect();
-        self.kernel.launch_raw(&LaunchConfig { reach: &reach, ..self.config }, &args)
+        kernel.launch_raw(&LaunchConfig { reach: &reach, ..self.config }, &args)
     }
 }
 

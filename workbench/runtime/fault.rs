@@ -61,6 +61,25 @@ impl Error {
     pub fn argument(message: impl Into<String>) -> Self {
         Error::Argument(message.into())
     }
+
+    /// The name of the exception that it is in Python: `CompileError`, `KernelFault`, `ArgumentError`, `DeviceUnavailable`, or `Error`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Error::Compile { .. } => "CompileError",
+            Error::Fault(_) => "KernelFault",
+            Error::Argument(_) => "ArgumentError",
+            Error::DeviceUnavailable(_) => "DeviceUnavailable",
+            Error::Other(_) => "Error",
+        }
+    }
+
+    /// Its text for a terminal, errors of the compiler in colour.
+    pub fn styled(&self) -> String {
+        match self {
+            Error::Compile { diagnostics, sources } => crate::diagnostic::text::render_styled(diagnostics, sources),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Fault {

@@ -17,6 +17,7 @@ mod report;
 mod shapes;
 pub mod structure;
 pub mod symbol;
+pub mod template;
 pub mod tensor;
 
 pub use builder::{
@@ -32,6 +33,7 @@ pub use program::{
 pub use report::{Report, output_text};
 pub use structure::{Given, Packed};
 pub use symbol::Symbol;
+pub use template::Template;
 pub use tensor::Tensor;
 
 pub use crate::back::cpu::{TierReport, TierRow, TierState};

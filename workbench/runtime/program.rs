@@ -477,6 +477,11 @@ impl Kernel {
         self.program.0.module.func(self.id)
     }
 
+    /// The threads of a block where nothing says how many: 256, or fewer where `__launch_bounds__` allows no more.
+    pub fn default_block(&self) -> u32 {
+        self.function().max_threads.filter(|most| (1..256).contains(most)).unwrap_or(256)
+    }
+
     /// Its declaration as C++: `void saxpy(float a, const float* x)`.
     pub fn signature(&self) -> String {
         let params: Vec<String> = self.params().iter().map(|p| format!("{} {}", declared_type(p), p.name)).collect();

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evcxr::{CommandContext, EvalCallbacks};
 
-use output::Output;
+use output::{End, Output};
 use protocol::{Answer, Request, answer};
 use stop::Running;
 
@@ -96,15 +96,15 @@ fn work_through(
                 };
                 let result = context.execute_with_callbacks(&code, callbacks);
                 let stopped = running.end();
-                let panic = output.flush();
+                let end = output.flush();
                 let is_error = matches!(&result, Ok(output) if output.is_empty());
-                match panic {
-                    Some(message) if is_error => {
-                        answer(&render::panic(id, &message, stopped));
+                match end {
+                    Some(end) if is_error => {
+                        answer(&render::ended(id, &end, stopped));
                         continue;
                     }
                     // A panic that the cell caught, or the reason why its process ended.
-                    Some(text) => answer(&Answer::Stream { name: "stderr", text }),
+                    Some(End::Panic(text) | End::Error(_, text)) => answer(&Answer::Stream { name: "stderr", text }),
                     None => {}
                 }
                 match result {

@@ -1,4 +1,5 @@
-//! The output of cells, passed on as it comes. A panic of the cell's own thread is kept instead: it is the cell's error.
+//! The output of cells, passed on as it comes. A panic of the cell's own thread is kept instead, and so is an error that Workbench tells: it is the
+//! cell's error.
 
 use std::process::Child;
 use std::sync::mpsc::{Sender, channel};
@@ -9,7 +10,7 @@ use crossbeam_channel::{Receiver, select, unbounded};
 use evcxr::EvalContextOutputs;
 
 use crate::locked;
-use crate::protocol::{Answer, answer};
+use crate::protocol::{Answer, Told, answer};
 
 /// The time without a line after which the output of a cell is complete: lines of both streams come through pipes.
 const QUIET: Duration = Duration::from_millis(2);
@@ -20,18 +21,26 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// Lines that are passed on as one piece of text, at most.
 const PIECE: usize = 1000;
 
+/// The end of a cell by its own doing.
+pub enum End {
+    /// A panic, with its message.
+    Panic(String),
+    /// An error of Workbench's, with its name and text.
+    Error(String, String),
+}
+
 /// The way to the thread that passes output on.
 pub struct Output {
-    flush: crossbeam_channel::Sender<Sender<Option<String>>>,
+    flush: crossbeam_channel::Sender<Sender<Option<End>>>,
 }
 
 impl Output {
     /// Begins to pass on the lines of `outputs`, which the process of the cells writes.
     pub fn forward(outputs: EvalContextOutputs, process: Arc<Mutex<Child>>) -> Self {
-        let (flush, flushed) = unbounded::<Sender<Option<String>>>();
+        let (flush, flushed) = unbounded::<Sender<Option<End>>>();
         std::thread::spawn(move || {
             let EvalContextOutputs { stdout, stderr } = outputs;
-            let mut errors = Errors { process, panic: None, empty: 0 };
+            let mut errors = Errors { process, end: None, empty: 0 };
             loop {
                 select! {
                     recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
@@ -48,7 +57,7 @@ impl Output {
                             }
                         }
                         errors.empty = 0;
-                        let _ = done.send(errors.panic.take());
+                        let _ = done.send(errors.end.take());
                     }
                 }
             }
@@ -56,8 +65,8 @@ impl Output {
         Output { flush }
     }
 
-    /// Waits until the output of the cell that ended was passed on; the message of its panic, if there was one.
-    pub fn flush(&self) -> Option<String> {
+    /// Waits until the output of the cell that ended was passed on; how it ended, if it did not end well.
+    pub fn flush(&self) -> Option<End> {
         let (done, wait) = channel();
         self.flush.send(done).ok()?;
         wait.recv().ok()?
@@ -67,15 +76,23 @@ impl Output {
 /// The error stream.
 struct Errors {
     process: Arc<Mutex<Child>>,
-    /// The message of a panic of the cell's own thread, once its first line has come.
-    panic: Option<String>,
+    /// The end of the cell: the message of a panic of its own thread grows from its first line on.
+    end: Option<End>,
     /// Empty lines that were not passed on yet: one comes before a panic's first line.
     empty: usize,
 }
 
 impl Errors {
     fn line(&mut self, line: String) {
-        if let Some(panic) = &mut self.panic {
+        match Told::of(&line) {
+            Some(Told::Progress { line, html }) => return answer(&Answer::Progress { line, html }),
+            Some(Told::Error { name, text }) => {
+                self.end = Some(End::Error(name, text));
+                return;
+            }
+            None => {}
+        }
+        if let Some(End::Panic(panic)) = &mut self.end {
             if !line.starts_with("note: run with `RUST_BACKTRACE") {
                 panic.push_str(&line);
                 panic.push('\n');
@@ -84,7 +101,7 @@ impl Errors {
             self.empty += 1;
         } else if self.begins_panic(&line) {
             self.empty = 0;
-            self.panic = Some(String::new());
+            self.end = Some(End::Panic(String::new()));
         } else {
             let text = "\n".repeat(std::mem::take(&mut self.empty)) + &line + "\n";
             answer(&Answer::Stream { name: "stderr", text });

@@ -22,6 +22,24 @@ pub enum Request {
     Input { value: String },
 }
 
+/// What Workbench tells beside a cell's output (`workbench/back/notebook.rs`): a line of the error stream between two marks.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// How far a measurement is.
+    Progress { line: String, html: String },
+    /// The error that ends the cell.
+    Error { name: String, text: String },
+}
+
+impl Told {
+    /// The thing that a line tells, if it tells any.
+    pub fn of(line: &str) -> Option<Self> {
+        let json = line.strip_prefix("\u{1b}_workbench ")?.strip_suffix("\u{1b}\\")?;
+        serde_json::from_str(json).ok()
+    }
+}
+
 /// An answer.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,12 +50,14 @@ pub enum Answer {
     Failed { message: String },
     /// Output of the cell that runs.
     Stream { name: &'static str, text: String },
+    /// How far the cell is: a line, and a picture as HTML or nothing. An empty line takes away the one before.
+    Progress { line: String, html: String },
     /// The cell asks for a line.
     Input { prompt: String, password: bool },
     /// The cell ended; its value by MIME type, if it has one. `stopped` if the user wanted it to.
     Done { id: u64, data: HashMap<String, String>, stopped: bool },
     /// The cell does not compile, or did not end well.
-    Error { id: u64, name: &'static str, message: String, text: String, stopped: bool },
+    Error { id: u64, name: String, message: String, text: String, stopped: bool },
     /// What may stand in place of the characters from `start` to `end`.
     Completed { id: u64, start: usize, end: usize, matches: Vec<Match> },
     /// What a name is, as plain text and as HTML.

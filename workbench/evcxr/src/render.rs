@@ -5,6 +5,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Element, Level, Renderer, Snippet};
 use evcxr::{CompilationError, Error};
 
+use crate::output::End;
 use crate::protocol::Answer;
 
 /// The number of columns of the text: a notebook's output is about as wide.
@@ -26,19 +27,38 @@ pub fn error(id: u64, error: &Error, code: &str, stopped: bool) -> Answer {
         _ if stopped => ("Stopped", String::new(), String::new()),
         other => ("Error", other.to_string(), other.to_string()),
     };
-    Answer::Error { id, name, message, text, stopped }
+    Answer::Error { id, name: name.to_owned(), message, text, stopped }
 }
 
 /// The answer to a cell that was stopped before it began.
 pub fn stopped(id: u64) -> Answer {
-    Answer::Error { id, name: "Stopped", message: String::new(), text: String::new(), stopped: true }
+    Answer::Error { id, name: "Stopped".to_owned(), message: String::new(), text: String::new(), stopped: true }
 }
 
-/// The answer to a cell that panicked with a message.
-pub fn panic(id: u64, message: &str, stopped: bool) -> Answer {
-    let message = message.trim_end();
-    let first = message.lines().next().unwrap_or("").to_owned();
-    Answer::Error { id, name: "Panic", message: first, text: format!("the cell panicked: {message}"), stopped }
+/// The answer to a cell that did not end well by its own doing.
+pub fn ended(id: u64, end: &End, stopped: bool) -> Answer {
+    let (name, text) = match end {
+        End::Panic(message) => ("Panic", format!("the cell panicked: {}", message.trim_end())),
+        End::Error(name, text) => (name.as_str(), text.trim_end().to_owned()),
+    };
+    let first = |text: &str| text.lines().next().unwrap_or("").to_owned();
+    let message = match end {
+        End::Panic(message) => first(message),
+        // Colours are for the text alone.
+        End::Error(_, text) => first(&without_colours(text)),
+    };
+    Answer::Error { id, name: name.to_owned(), message, text, stopped }
+}
+
+/// A text without the codes that colour it.
+fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, code)) = rest.split_once("\u{1b}[") {
+        out.push_str(before);
+        rest = code.split_once('m').map_or("", |(_, after)| after);
+    }
+    out + rest
 }
 
 /// One error of the compiler.

@@ -207,7 +207,7 @@ pub fn sweep(
     let tell = |now: &Progress<'_>| {
         let Some(progress) = &progress else { return };
         let report = BenchReport(now.report.clone().with_title(title.clone()));
-        let told = (now.done, now.sizes, now.size, now.elapsed.as_secs_f64(), now.medians.clone(), report);
+        let told = (now.line(), report);
         // A line that cannot be shown is no reason to lose the measurement. A stop meanwhile is raised at the next call.
         if let Err(error) = progress.call1(py, told)
             && error.is_instance_of::<PyKeyboardInterrupt>(py)
@@ -231,14 +231,8 @@ pub fn format_seconds(seconds: f64) -> String {
     bench::units::seconds(seconds)
 }
 
-/// A count as reports show it: `4 Ki`.
-#[pyfunction]
-pub fn format_count(count: u64) -> String {
-    bench::units::count(count)
-}
-
 /// An error if the user wants the wait for code to stop; lets other threads run.
-fn go_on(py: Python<'_>, poll: &Poll) -> workbench::runtime::Result<()> {
+pub(crate) fn go_on(py: Python<'_>, poll: &Poll) -> workbench::runtime::Result<()> {
     let stop = || errors::from_py(py, PyKeyboardInterrupt::new_err("the measurement was interrupted"));
     if poll.interrupted() { Err(stop()) } else { Ok(()) }
 }

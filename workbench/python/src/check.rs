@@ -492,7 +492,7 @@ pub fn gradcheck_call(
             if let Some(why) = why_not_float64 {
                 report.precision = format!("float32 ({why})");
             }
-            Ok(GradReport(report))
+            Ok(GradReport(report.with_names(names, Vec::new())))
         }
         Err(error) => Err(errors::to_py(py, error)),
     }
@@ -534,7 +534,7 @@ pub fn gradcheck_op(
     };
     let options = GradOptions { eps, atol, rtol };
     match gradcheck_wide(title, &mut forward, &mut backward, &owned, options) {
-        Ok(report) => Ok(GradReport(report)),
+        Ok(report) => Ok(GradReport(op.op().named(report))),
         Err(error) => Err(errors::to_py(py, error)),
     }
 }

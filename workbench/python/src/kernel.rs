@@ -60,6 +60,11 @@ impl Kernel {
         PyTuple::new(py, self.kernel.params().iter().map(|p| p.name.as_str()))
     }
 
+    /// The threads of a block where nothing says how many.
+    fn _default_block(&self) -> u32 {
+        self.kernel.default_block()
+    }
+
     /// The declaration as C++ writes it.
     #[getter]
     fn signature(&self) -> String {

@@ -33,6 +33,7 @@ mod symbol;
 mod template;
 mod tier;
 mod torch;
+mod tune;
 mod values;
 
 use pyo3::prelude::*;
@@ -84,13 +85,14 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<bench::BenchReport>()?;
     m.add_class::<pictures::Svg>()?;
     m.add_function(wrap_pyfunction!(pictures::ceilings, m)?)?;
-    m.add_function(wrap_pyfunction!(pictures::landscape, m)?)?;
+    m.add_class::<tune::NativeTuneReport>()?;
+    m.add_function(wrap_pyfunction!(tune::eliminate, m)?)?;
+    m.add("FINAL_ROUND", workbench::bench::elimination::FINAL_ROUND)?;
     m.add_function(wrap_pyfunction!(pictures::report_card, m)?)?;
     m.add_class::<tier::TierReport>()?;
     m.add_class::<tier::HeldMaker>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(bench::format_seconds, m)?)?;
-    m.add_function(wrap_pyfunction!(bench::format_count, m)?)?;
     m.add_function(wrap_pyfunction!(tier::set_tier, m)?)?;
     m.add_function(wrap_pyfunction!(pool::pooled_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(bench::time_function, m)?)?;

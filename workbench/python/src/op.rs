@@ -119,6 +119,21 @@ impl NativeOp {
         Ok(())
     }
 
+    /// The name of the kernel or of the template that it runs; None for a closure.
+    fn _kernel_name(&self) -> Option<String> {
+        self.op.kernel_name()
+    }
+
+    /// The threads of a block of its launches.
+    fn _block(&self) -> [u32; 3] {
+        self.op.block()
+    }
+
+    /// Its launch in words.
+    fn _launch_text(&self) -> String {
+        self.op.launch_text()
+    }
+
     /// Its versions.
     fn _history(&self) -> NativeHistory {
         NativeHistory(self.op.history())

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use workbench::check::report::OutputCheck;
 use workbench::display::{self, Column, Table};
-use workbench::plot::landscape::{Landscape, Outcome, Parameter};
 use workbench::plot::{self, CountScale, DepthScale, DifferenceKind, ErrorKind, Quantity};
 
 use crate::bench::mime;
@@ -164,39 +163,6 @@ pub fn benchmark(
             let ceilings = py.detach(workbench::bench::Ceilings::this);
             plot::roofline(report, &ceilings)
         }
-    }))
-}
-
-/// A parameter of a landscape: its name and the texts of its values.
-type Axis = (String, Vec<String>);
-
-/// The picture of a tuning; `TuneReport.plot` is the public method. A cell is an outcome ("time", "wrong", "failed" or "nothing"), seconds, and
-/// the text under the pointer.
-#[pyfunction]
-pub fn landscape(
-    title: String,
-    caption: String,
-    across: Axis,
-    down: Option<Axis>,
-    cells: Vec<(String, f64, String)>,
-) -> Svg {
-    let parameter = |(name, values): Axis| Parameter { name, values };
-    let cell = |(outcome, seconds, tip): (String, f64, String)| {
-        let outcome = match outcome.as_str() {
-            "time" => Outcome::Time(seconds),
-            "wrong" => Outcome::Wrong(tip.clone()),
-            "failed" => Outcome::Failed(tip.clone()),
-            _ => Outcome::Nothing,
-        };
-        (outcome, tip)
-    };
-    let cells = cells.into_iter().map(cell).collect();
-    Svg(plot::landscape::landscape(&Landscape {
-        title,
-        caption,
-        across: parameter(across),
-        down: down.map(parameter),
-        cells,
     }))
 }
 

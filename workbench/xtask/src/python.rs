@@ -30,6 +30,8 @@ const TEST_PACKAGES: &[&str] = &[
     "resvg-py",
     // Strategies for tests of operators.
     "hypothesis",
+    // Another front end of notebooks.
+    "marimo",
     // A C compiler for machines without one.
     "ziglang",
     "distributed",
@@ -165,6 +167,11 @@ impl Environment {
         } else {
             self.dir.join("bin").join(name)
         }
+    }
+
+    /// The folder of its packages, for the interpreter of another environment.
+    pub fn packages(&self) -> Result<String, String> {
+        step::read(Command::new(self.python()).args(["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]))
     }
 
     /// Executes a notebook headless, cell by cell; fails when a cell does or when any output holds a Rust panic.

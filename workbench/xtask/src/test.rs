@@ -1,6 +1,6 @@
 //! `cargo xtask test` and `cargo xtask check`: every test, every lint, and a table of what ran.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -112,7 +112,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
             Some(environment) => environment,
             None => Environment::for_tests()?,
         };
-        let notebooks = notebooks("notebooks/python")?;
+        // Those about torch are executed where torch is.
+        let (_, notebooks): (Vec<_>, Vec<_>) = notebooks("notebooks/python")?.into_iter().partition(is_of_torch);
         for notebook in &notebooks {
             environment.execute(notebook, None, &[])?;
         }
@@ -205,6 +206,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
                 .env("PATH", torch.path())
                 .current_dir(root()),
         )?;
+        for notebook in notebooks("notebooks/python")?.iter().filter(is_of_torch) {
+            torch.execute(notebook, None, &[("PYTHONPATH", environment.packages()?)])?;
+        }
         Ok("host functions agree with torch's, and torch calls registered ones".to_owned())
     });
 
@@ -260,6 +264,11 @@ fn notebooks(dir: &str) -> Result<Vec<PathBuf>, String> {
     let mut found = files(dir, "ipynb")?;
     found.sort();
     if found.is_empty() { Err(format!("no notebook in {dir}")) } else { Ok(found) }
+}
+
+/// True for a notebook that needs torch; its name says so.
+fn is_of_torch(notebook: &impl AsRef<Path>) -> bool {
+    notebook.as_ref().file_stem().is_some_and(|name| name.to_string_lossy().contains("torch"))
 }
 
 fn files(dir: &str, extension: &str) -> Result<Vec<PathBuf>, String> {

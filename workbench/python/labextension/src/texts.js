@@ -1,6 +1,7 @@
 // CUDA C++ in cells: the same rules as `workbench/cells.py`, by the tree of Python's grammar.
 
-const MAGIC = /^\s*%%(kernel|cuda)\b[^\n]*(\n|$)/;
+// A magic's line goes on after a backslash at its end.
+const MAGIC = /^\s*%%(kernel|cuda)\b([^\n]*\\[ \t]*\n)*[^\n]*(\n|$)/;
 const CUDA =
   /__global__|__device__|__shared__|\bTORCH_LIBRARY|\bPYBIND11_MODULE|\btorch::Tensor|^[ \t]*#[ \t]*include[ \t]*[<"][\w/.]+[>"]/m;
 const ARGUMENT =

@@ -1,29 +1,20 @@
-"""The line that tells how far a long measurement is: in a notebook a display that is updated, in a terminal a line that is written again."""
+"""The line that tells how far a long measurement is: in a notebook a display that is updated, in marimo a spinner, in a terminal a line that is
+written again."""
 
 from __future__ import annotations
 
 import html
+import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Callable, Iterator
 
 from ._shell import running_shell
-from ._workbench import BenchReport, format_count, format_seconds
+from ._workbench import BenchReport
 
-#: The facts that a sweep tells: sizes done, sizes, the size being measured, seconds since the beginning, its medians by contestant, the report so far.
-Tell = Callable[[int, int, int, float, "list[tuple[str, float]]", BenchReport], None]
-
-
-def line_of(done: int, sizes: int, size: int, elapsed: float, medians: list[tuple[str, float]]) -> str:
-    """The line: `4 Ki  7/13 sizes  mine 4.30 us  numpy 7.80 us  about 6 s left`."""
-    parts = [format_count(size), f"{done}/{sizes} sizes"]
-    parts += [f"{name} {format_seconds(median)}" for name, median in medians if median > 0]
-    if done:
-        parts.append(f"about {max(elapsed / done * (sizes - done), 1):.0f} s left")
-    else:
-        parts.append(f"{elapsed:.0f} s so far")
-    return "  ".join(parts)
+#: A sweep's progress: the line, and the report so far.
+Tell = Callable[[str, BenchReport], None]
 
 
 class _Notebook:
@@ -33,22 +24,40 @@ class _Notebook:
         self.handle: Any = None
 
     def show(self, line: str, report: BenchReport | None) -> None:
-        from IPython.display import HTML, DisplayHandle
+        from IPython.display import DisplayHandle
 
         grows = report is not None and len({row["size"] for row in report.rows}) > 1
         picture = report.plot()._repr_html_() or "" if report is not None and grows else ""
-        shown = HTML(f'<div class="wb-progress" style="white-space:pre-wrap">{html.escape(line)}</div>{picture}')
+        page = f'<div class="wb-progress" style="white-space:pre-wrap">{html.escape(line)}</div>{picture}'
+        shown = {"text/plain": line, "text/html": page}
         if self.handle is None:
             self.handle = DisplayHandle()
-            self.handle.display(shown)
+            self.handle.display(shown, raw=True)
         else:
-            self.handle.update(shown)
+            self.handle.update(shown, raw=True)
 
     def close(self) -> None:
         if self.handle is not None:
-            from IPython.display import HTML
+            # What has only text shows nothing of it, either.
+            self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
-            self.handle.update(HTML(""))
+
+class _Marimo:
+    """A spinner of marimo's, above the output of the cell that runs."""
+
+    def __init__(self, marimo: Any) -> None:
+        self.marimo = marimo
+        self.spinner: Any = None
+        self.stack = ExitStack()
+
+    def show(self, line: str, report: BenchReport | None) -> None:
+        if self.spinner is None:
+            self.spinner = self.stack.enter_context(self.marimo.status.spinner(title=line, remove_on_exit=True))
+        else:
+            self.spinner.update(title=line)
+
+    def close(self) -> None:
+        self.stack.close()
 
 
 class _Terminal:
@@ -59,6 +68,11 @@ class _Terminal:
         self.is_shown = False
 
     def show(self, line: str, report: BenchReport | None) -> None:
+        try:
+            # A line that is wider leaves its first row behind.
+            line = line[: os.get_terminal_size(self.stream.fileno()).columns - 1]
+        except (OSError, ValueError, AttributeError):
+            pass
         self.stream.write(f"\r{line}\x1b[K")
         self.stream.flush()
         self.is_shown = True
@@ -69,10 +83,13 @@ class _Terminal:
             self.stream.flush()
 
 
-def _place() -> _Notebook | _Terminal | None:
+def _place() -> _Notebook | _Marimo | _Terminal | None:
     shell = running_shell()
     if getattr(shell, "kernel", None) is not None:
         return _Notebook()
+    marimo = sys.modules.get("marimo")
+    if marimo is not None and getattr(marimo, "running_in_notebook", bool)():
+        return _Marimo(marimo)
     stream = sys.stderr
     return _Terminal(stream) if stream is not None and stream.isatty() else None
 
@@ -101,10 +118,7 @@ def progress_line() -> Iterator[Tell | None]:
         yield None
         return
 
-    def tell(done: int, sizes: int, size: int, elapsed: float, medians: list[tuple[str, float]], report: BenchReport) -> None:
-        place.show(line_of(done, sizes, size, elapsed, medians), report)
-
     try:
-        yield tell
+        yield place.show
     finally:
         place.close()

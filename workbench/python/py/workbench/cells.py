@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass, field
 from typing import Iterator
 
-__all__ = ["CudaText", "cuda_texts"]
+__all__ = ["CudaText", "cuda_texts", "whole_line"]
 
 #: Magics whose cells are CUDA C++, and those whose cells are Python.
 MAGICS = ("%%kernel", "%%cuda")
 PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
-_MAGIC = re.compile(r"\s*(%%\w+)([^\n]*)(?:\n|$)")
+#: A magic with its line, which goes on after a backslash at its end.
+_MAGIC = re.compile(r"\s*(%%\w+)((?:[^\n]*\\[ \t]*\n)*[^\n]*)(?:\n|$)")
+_CONTINUATION = re.compile(r"\\[ \t]*(?:\n|$)")
 _STRING = re.compile(r"#[^\n]*|(?P<prefix>(?<!\w)[A-Za-z]{0,2})(?P<quotes>\"\"\"|'''|\"|')")
 _ENDS = {quotes: re.compile(rf"(?:\\.|[^\\])*?(?:{quotes}|(?=\n))" if len(quotes) == 1 else rf"(?:\\.|[^\\])*?{quotes}", re.DOTALL) for quotes in ('"""', "'''", '"', "'")}
 _CUDA = re.compile(
@@ -40,26 +41,43 @@ def cuda_texts(cell: str) -> list[CudaText]:
     magic = _MAGIC.match(cell)
     if magic is not None:
         if magic[1] in MAGICS:
-            return [CudaText(magic.end(), len(cell), True, _defines(magic[2]))]
+            defines = _defines(" ".join(_CONTINUATION.split(magic[2])))
+            # Values of the notebook are filled in when the cell runs.
+            is_known = not any(mark in value for value in defines.values() for mark in "{$")
+            return [CudaText(magic.end(), len(cell), is_known, defines)]
         if magic[1] not in PYTHON_MAGICS:
             return []
     return list(_strings(cell))
 
 
+def whole_line(line: str, cell: str) -> tuple[str, str]:
+    """The line of a magic with those that it goes on in, each after a backslash, and the cell with empty lines in their place."""
+    taken = 0
+    while line.rstrip(" \t").endswith("\\") and cell:
+        more, _, cell = cell.partition("\n")
+        line, taken = f"{line.rstrip()[:-1]} {more}", taken + 1
+    return line, "\n" * taken + cell
+
+
 def _defines(line: str) -> dict[str, str]:
     """The macros that the options of a magic's line define."""
-    try:
-        words = iter(shlex.split(line))
-    except ValueError:
-        return {}
+    from IPython.core.error import UsageError
+
+    from .magic_options import macro_of, split_line
+
     defines = {}
-    for word in words:
-        if word.startswith("-D"):
-            name, equals, value = (word[2:] or next(words, "")).partition("=")
-            defines[name] = value if equals else "1"
-        elif word.startswith("--") and "=" not in word:
-            # Options take a value, which may look like anything.
-            next(words, None)
+    try:
+        words = iter(split_line(line, ""))
+        for word in words:
+            if word.startswith("-D"):
+                name, value = macro_of(word[2:] or next(words, ""))
+                defines[name] = value
+            elif word.startswith("--") and "=" not in word:
+                # Options take a value, which may look like anything.
+                next(words, None)
+    except UsageError:
+        # A line that is being written.
+        pass
     return defines
 
 

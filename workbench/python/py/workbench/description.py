@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import inspect
 import pathlib
-import re
 from typing import Any
 
-__all__ = ["Documentation", "block_of", "describe", "kernel_of", "split_list", "usual_block"]
+__all__ = ["Documentation", "block_of", "describe", "split_list"]
 
 #: Lines of a kernel's text that are shown.
 _LINES = 40
-_BOUND = re.compile(r"binding of kernel `(.+)`")
-_BOUNDS = re.compile(r"^kernel .* max_threads (\d+) ", re.MULTILINE)
 
 
 def describe(op: Any) -> str:
@@ -53,7 +50,7 @@ def _of_kernel(op: Any) -> dict[str, str]:
     otherwise = "outputs are like the first input" if is_fresh else f"no outputs: it writes {writes}"
     return {
         "kernel": _kernel(op),
-        "launch": _launch(op),
+        "launch": op._launch_text(),
         "shape": _name(op._parts["shape"]) if op._parts["shape"] is not None else otherwise,
         "gradient": "registered" if op._backward is not None else "none: register_autograd gives it one",
         "reference": _reference(op),
@@ -84,53 +81,16 @@ def _of_host_function(op: Any) -> dict[str, str]:
     }
 
 
-def kernel_of(op: Any) -> str:
-    """The kernel or the template that an operator runs: the one that `wb.op` was told, the one with the operator's name, or the only one.
-
-    >>> import workbench as wb
-    >>> text = "__global__ void other(float* z) { *z = 1; } __global__ void one(float* x) { *x = 1; }"
-    >>> kernel_of(wb.op("doc::one(Tensor(a!) x) -> ()", text))
-    'one'
-    """
-    if op.kernel is not None:
-        return str(op.kernel)
-    # The rule is the native half's, `pick` in `ops/registry.rs`.
-    kernels, templates = op.module.kernels, op.module.templates
-    short = op.name.split("::")[1].partition(".")[0]
-    found: str = short if short in kernels or short in templates else [*kernels, *templates][0]
-    return found
-
-
 def block_of(op: Any) -> Any:
-    """The block of an operator's launches: the one it was given, or the one that the native half chooses.
+    """The block of an operator's launches, without extents of one at its end: the one it was given, or the one that is chosen for it.
 
     >>> import workbench as wb
     >>> text = "__global__ void k(const float* x, float* y, int m, int n) { }"
     >>> block_of(wb.op("doc::block(Tensor x) -> Tensor", text, shape="x[m, n] -> y[m, n]", threads="n, m"))
     (16, 16)
     """
-    parts = op._parts
-    if parts["block"] is not None:
-        return parts["block"]
-    extents = parts["threads"] if parts["threads"] is not None else parts["grid"]
-    if len(split_list(extents) if isinstance(extents, str) else extents if isinstance(extents, (tuple, list)) else [extents]) > 1:
-        return 16, 16
-    # The first instance of a template decides; the binding names it.
-    bound = _BOUND.match(op.binding)
-    name = kernel_of(op)
-    is_template = name in op.module.templates and name not in op.module.kernels
-    return usual_block(op.module[bound[1] if is_template and bound else name])
-
-
-def usual_block(kernel: Any) -> int:
-    """The threads of a block where nothing says how many: 256, or as many as `__launch_bounds__` allows.
-
-    >>> import workbench as wb
-    >>> usual_block(wb.compile("__global__ void __launch_bounds__(64) k(int* x) { }").k)
-    64
-    """
-    found = _BOUNDS.search(kernel.ir()) if hasattr(kernel, "ir") else None
-    return min(int(found[1]), 256) if found else 256
+    x, y, z = op._block()
+    return (x, y, z) if z > 1 else (x, y) if y > 1 else x
 
 
 def split_list(text: str) -> list[str]:
@@ -150,21 +110,8 @@ def split_list(text: str) -> list[str]:
 
 
 def _kernel(op: Any) -> str:
-    name = kernel_of(op)
+    name = op._kernel_name()
     return getattr(op.module[name], "signature", None) or f"{name}, a template: each call gets the instance of its arrays' element types"
-
-
-def _launch(op: Any) -> str:
-    grid, threads, shared = op._parts["grid"], op._parts["threads"], op._parts["shared_mem"]
-    each = "the first output" if None in op._results else f"`{op._writes[0]}`, which it writes"
-    given = f"a grid of {_extents(grid)}" if grid is not None else f"{_extents(threads)} threads"
-    count = given if grid is not None or threads is not None else f"one thread per element of {each}"
-    text = f"{count}, in blocks of {_extents(block_of(op))}"
-    return text if shared is None else f"{text}, with {shared} bytes of dynamic shared memory"
-
-
-def _extents(value: Any) -> str:
-    return " x ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
 
 def _reference(op: Any) -> str:

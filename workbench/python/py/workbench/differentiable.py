@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import sys
 import warnings
@@ -76,6 +77,10 @@ class Differentiable:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         # An operator alone is described; one in a list or a dict has a line.
         printer.text(describe(self) if len(printer.stack) <= 1 else repr(self))
+
+    def _mime_(self) -> tuple[str, str]:
+        # marimo asks for this.
+        return "text/html", f"<pre>{html.escape(describe(self))}</pre>"
 
     @property
     def _backward(self) -> Callable[..., Any] | None:

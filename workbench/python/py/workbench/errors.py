@@ -7,6 +7,7 @@ not fit, `DeviceUnavailable` for a missing GPU, driver or library. The native ha
 from __future__ import annotations
 
 import html as _html
+import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable
 
@@ -64,7 +65,7 @@ class _Drawn:
 
     def _render_traceback_(self) -> list[str]:
         # The class says what the text begins with: `CompileError[WB0303]: ...`, `KernelFault: out-of-bounds ...`.
-        name, text = type(self).__name__, self.rendered
+        name, text = _public_name(self), self.rendered
         if text.startswith("error["):
             return [name + text.removeprefix("error")]
         return [f"{name}: {text.removeprefix('kernel fault: ')}"]
@@ -72,8 +73,13 @@ class _Drawn:
     def _repr_html_(self) -> str:
         if self.html:
             return self.html
-        name, text = _html.escape(type(self).__name__), _html.escape(self.rendered)
+        name, text = _html.escape(_public_name(self)), _html.escape(self.rendered)
         return f'<pre class="workbench-error"><b>{name}</b>\n{text}</pre>'
+
+
+def _public_name(error: BaseException) -> str:
+    """The name of an exception as people know it: `IndexError` for one that is an ExtensionError, too."""
+    return type(error).__name__.removeprefix("_Extension")
 
 
 class CompileError(_Drawn, SyntaxError, RuntimeError):
@@ -104,6 +110,9 @@ class CompileError(_Drawn, SyntaxError, RuntimeError):
             self.text = first.text
             if first.end is not None and first.end[0] == first.line:
                 self.end_lineno, self.end_offset = first.end
+            # A traceback draws one place of a SyntaxError; the other errors are notes below it.
+            others = re.split(r"\n\n(?=error\[)", rendered)[1:]
+            self.__notes__ = ["\n\n".join(others)] if others else []
 
     def __str__(self) -> str:
         return self.rendered

@@ -250,7 +250,7 @@ def split_line(line: str, magic: str) -> list[str]:
         if char == "\\":
             after = next(chars, "")
             if not after:
-                raise UsageError(f"{magic}: its line ends with a backslash, and does not go on in the next one; write all of it in one line")
+                raise UsageError(f"{magic}: its line ends with a backslash, and there is no next one")
             if not quote and (after.isspace() or after in "'\""):
                 what = "a space" if after.isspace() else "a quotation mark"
                 raise UsageError(f"{magic}: a backslash before {what} in `{line.strip()}`; put the whole word in quotes instead, '...' or \"...\"")

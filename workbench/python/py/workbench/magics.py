@@ -18,7 +18,8 @@ from ._compile import compile as compile_source
 from ._compile import find_nvidia, rebuild
 from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
 from .benchmark import bench
-from .description import block_of, kernel_of, usual_block
+from .cells import whole_line
+from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
 from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
@@ -60,8 +61,9 @@ class WorkbenchMagics(Magics):
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
         is called like a function. With `--check` and `--bench` it is checked and timed in the same cell. A cell that does not compile
         leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook (`-D N={n}`), except in EXPR, which
-        is Python; a word with spaces stands in quotes.
+        is Python; a word with spaces stands in quotes. A backslash at the end of the line lets it go on in the next one.
         """
+        line, cell = whole_line(line, cell)
         words = Expressions(self.shell, "%%kernel")
         args = kernel_parser(words.fill).parse(split_line(line, "%%kernel"))
         refuse_idle(args)
@@ -304,7 +306,7 @@ class WorkbenchMagics(Magics):
         made, block = words.value(name), None
         self._session.warn(made)
         if isinstance(made, Op):
-            module, kernel = made.module, kernel_of(made)
+            module, kernel = made.module, made._kernel_name()
             if isinstance(module[kernel], KernelTemplate):
                 advice = f"{magic} \"{name}.module['{kernel}'].instance(...)\" with the arguments of a launch"
                 raise UsageError(f"{magic}: `{name}` is an operator of the template `{kernel}`, whose instances have code; write {advice}")
@@ -316,7 +318,7 @@ class WorkbenchMagics(Magics):
         if isinstance(made, Module) and not made.ir():
             of = f"templates alone ({', '.join(made.templates)}), whose instances have code" if made.templates else "no code"
             raise UsageError(f"{magic}: `{name}` has {of}")
-        return made, block if isinstance(made, Module) else usual_block(made)
+        return made, block if isinstance(made, Module) else made._default_block()
 
     @line_magic
     @no_var_expand

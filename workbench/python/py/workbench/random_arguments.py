@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .description import kernel_of
 from .errors import make_argument_error
 
 __all__ = ["random_arguments"]
@@ -52,7 +51,7 @@ def random_arguments(op: Any, n: int) -> tuple[Any, ...]:
 
 def _signature(op: Any) -> str:
     """The declaration of the operator's kernel; empty for a template, whose arrays are of plain numbers."""
-    name = kernel_of(op)
+    name = op._kernel_name()
     return str(getattr(op.module[name], "signature", ""))
 
 

@@ -1,7 +1,7 @@
 """`op.save`: an operator as a manifest, with its text, and a Python file beside it with the functions that belong to it.
 
 A function goes there as its own text, with what it uses before it (`functions.py`, shared with export): modules imported,
-constants repeated, functions written out, operators looked up by name when called. A function that a text cannot express (a
+constants repeated, functions written out, operators taken into the manifest and looked up by name when called. A function that a text cannot express (a
 closure, method or lambda) is refused before anything is written. `wb.load_library` runs that Python file with `trust=True`
 alone, and takes no file from outside of the manifest's folder. A text's own registrations run in any case: they are host
 code, checked, which reaches neither files nor the process. To unpickle an operator is to run Python that its pickle holds.
@@ -165,7 +165,7 @@ class _Saved:
         if function is None:
             return None
         if isinstance(function, Differentiable):
-            # The name is there when the function is called.
+            self.add(function)
             name = f"{short}_{role}"
             self._define(name, _wrapper(name, function), handle, role)
             return name
@@ -179,7 +179,7 @@ class _Saved:
             self.before.append(imported(function, name))
             return name
         try:
-            made = written(function, _line)
+            made = written(function, self._line)
         except Unwritable as error:
             raise make_argument_error(f"the {role} of `{handle.name}` cannot be saved: {error}") from None
         for one in made.before:
@@ -207,6 +207,18 @@ class _Saved:
         else:
             self._define(text.partition(" = ")[0], text + "\n", handle, role)
 
+    def _line(self, name: str, value: Any, used: set[str]) -> str | None:
+        """The line for a global name in the file beside the manifest. An operator is taken into the manifest, and called by its name."""
+        if isinstance(value, Differentiable) and value is handles.get(value.name):
+            if used:
+                full = value.name.replace("::", ".")
+                raise Unwritable(f"it uses `{name}.{min(used)}` of an operator; wb.ops.{full}.{min(used)} says where that is")
+            self.add(value)
+            return _wrapper(name, value)
+        if isinstance(value, ModuleType) and value.__name__ == "workbench":
+            return "import workbench" + ("" if name == "workbench" else f" as {name}")
+        return None
+
     def file(self) -> str | None:
         """The Python file, if there is anything in it."""
         if not self.definitions and not self.before:
@@ -226,18 +238,6 @@ def _state(handle: Any, module: Module) -> dict[str, Any]:
     _, (_, state, _) = module.__reduce__()
     made = {"defines": dict(state["defines"]), "headers": dict(state["headers"]), "options": list(state["options"])}
     return {key: value for key, value in made.items() if value}
-
-
-def _line(name: str, value: Any, used: set[str]) -> str | None:
-    """The line for a global name in the file beside a manifest."""
-    if isinstance(value, Differentiable) and value is handles.get(value.name):
-        if used:
-            full = value.name.replace("::", ".")
-            raise Unwritable(f"it uses `{name}.{min(used)}` of an operator; wb.ops.{full}.{min(used)} says where that is")
-        return _wrapper(name, value)
-    if isinstance(value, ModuleType) and value.__name__ == "workbench":
-        return "import workbench" + ("" if name == "workbench" else f" as {name}")
-    return None
 
 
 def _wrapper(name: str, operator: Any) -> str:

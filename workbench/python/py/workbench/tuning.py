@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Se
 
 from . import _workbench, tuning_worker
 from ._progress import progress_text
-from ._workbench import Module, Svg, format_seconds
+from ._workbench import Module, NativeTuneReport, Svg
 from .errors import ArgumentError, make_argument_error
 from .tuning_worker import DTYPE, OPTIONS, Config, Task, name_of, text_of
 
@@ -28,10 +28,6 @@ _SHARE = 16
 _FINALISTS = 5
 #: Times that a share is given to an executor whose worker was lost.
 _TRIES = 4
-#: How much slower than the best of the last round is near it.
-_NEAR = 1.5
-#: Rows of the table as text.
-_SHOWN = 12
 
 
 def tune(
@@ -297,7 +293,7 @@ def _final(task: Task, first: Config, rows: list[dict[str, Any]], tell: Callable
     for row in best:
         again = found[name_of(row["config"])]
         if again["status"] == "ok":
-            row.update({key: again[key] for key in ("median", "low", "high", "ratio", "samples", "machine")}, round=len(tuning_worker.ROUNDS) + 1)
+            row.update({key: again[key] for key in ("median", "low", "high", "ratio", "samples", "machine")}, round=_workbench.FINAL_ROUND)
 
 
 @dataclass(frozen=True)
@@ -327,19 +323,12 @@ class TuneReport:
     @property
     def ranked(self) -> list[dict[str, Any]]:
         """The rows of the configurations that are right, the fastest first: those that were near the best in the last round, then the others."""
-        right = _ranked(self.rows)
-        last = max((row["round"] for row in right), default=0)
-        near = min((row["ratio"] for row in right if row["round"] == last), default=0.0) * _NEAR
-        return sorted(right, key=lambda row: (row["round"] != last or row["ratio"] > near, row["ratio"]))
+        return [self.rows[at] for at in self._native().ranked()]
 
     @property
     def best_config(self) -> dict[str, Any]:
         """The fastest configuration that is right; ArgumentError if there is none."""
-        ranked = self.ranked
-        if not ranked:
-            first = next((f": {name_of(row['config'])}: {row['message']}" for row in self.rows if row["message"]), "")
-            raise make_argument_error(f"`{self.name}`: no configuration is right{first}")
-        return dict(ranked[0]["config"])
+        return dict(self.rows[self._native().best()]["config"])
 
     @property
     def best(self) -> Op:
@@ -363,78 +352,26 @@ class TuneReport:
         >>> report.plot()
         <picture of ... bytes of SVG>
         """
-        for name in (across, down):
-            if name is not None and name not in self.params:
-                raise make_argument_error(f"there is no parameter {name!r}; these are {', '.join(self.params)}")
-        names = [name for name in (across, down) if name is not None]
-        names += [name for name in self._by_effect() if name not in names][: max(0, min(2, len(self.params)) - len(names))]
-        first, second = names[0], names[1] if len(names) > 1 else None
-        cells = [self._cell({first: x, **({} if second is None else {second: y})}) for y in (self.params[second] if second else [None]) for x in self.params[first]]
-        others = [name for name in self.params if name not in names]
-        caption = f"time of a call at size {self._task.size:,}; deeper: faster" + (f"; the best over {', '.join(others)}" if others else "")
-        axis = lambda name: (name, [text_of(value) for value in self.params[name]])
-        title = f"{self.name}: time by {first}" + (f" and {second}" if second else "")
-        return _workbench.landscape(title, caption, axis(first), axis(second) if second else None, cells)
+        return self._native().plot(across, down)
 
-    def _by_effect(self) -> list[str]:
-        """The parameters, the one whose values differ most in their best times first."""
+    def _native(self) -> NativeTuneReport:
+        """The report as the native half has it, which ranks, draws and writes it."""
 
-        def effect(name: str) -> float:
-            best = [min((row["ratio"] for row in _ranked(self.rows) if text_of(row["config"][name]) == text_of(v)), default=None) for v in self.params[name]]
-            known = [math.log(ratio) for ratio in best if ratio]
-            # A value of which no configuration is right makes the largest difference of all.
-            return math.inf if 0 < len(known) < len(best) else max(known) - min(known) if known else -1.0
+        def row_of(row: dict[str, Any]) -> Any:
+            times = tuple(row[key] for key in ("median", "low", "high", "ratio", "samples", "round")) if "median" in row else None
+            return [text_of(row["config"][name]) for name in self.params], row["status"], row["message"], times, row["machine"]
 
-        return sorted(self.params, key=effect, reverse=True)
-
-    def _cell(self, config: Config) -> tuple[str, float, str]:
-        inside = [row for row in self.rows if all(text_of(row["config"][name]) == text_of(value) for name, value in config.items())]
-        ranked = _ranked(inside)
-        if ranked:
-            best = ranked[0]
-            return "time", float(best["median"]), f"{name_of(best['config'])}: {format_seconds(best['median'])}, {best['ratio']:.2f} of the first's time"
-        for status in ("wrong", "failed", "lost"):
-            for row in inside:
-                if row["status"] == status:
-                    return "wrong" if status == "wrong" else "failed", 0.0, f"{name_of(row['config'])}: {row['message']}"
-        return "nothing", 0.0, name_of(config)
-
-    def _table(self) -> tuple[list[tuple[str, bool]], list[list[str]]]:
-        columns = [*((name, False) for name in self.params), ("time", True), ("of the first's", True), ("", False)]
-        rows = []
-        left = [row for row in self.rows if row["status"] != "ok"]
-        for row in [*self.ranked, *left]:
-            is_timed = row["status"] == "ok"
-            numbers = [format_seconds(row["median"]), f"{row['ratio']:.2f}"] if is_timed else ["", ""]
-            rows.append([*(text_of(row["config"][name]) for name in self.params), *numbers, "" if is_timed else f"{row['status']}: {row['message']}"])
-        return columns, rows
-
-    def _facts(self) -> list[tuple[str, str]]:
-        right = len(self.ranked)
-        facts = [("configurations", str(len(self.rows))), ("right", str(right))]
-        if right:
-            facts.append(("fastest", f"{name_of(self.best_config)}, {format_seconds(self.ranked[0]['median'])}"))
-        machines = {row["machine"] for row in self.rows if row["machine"]}
-        if len(machines) > 1:
-            facts.append(("processes", str(len(machines))))
-        return facts
+        params = [(name, [text_of(value) for value in values]) for name, values in self.params.items()]
+        return NativeTuneReport(self.name, self._task.size, params, [row_of(row) for row in self.rows], self.notes)
 
     def __str__(self) -> str:
-        columns, rows = self._table()
-        shown = [[title for title, _ in columns], *rows[:_SHOWN]]
-        widths = [max(len(line[i]) for line in shown) for i in range(len(columns))]
-        lines = [f"tuning of {self.name}: " + ", ".join(f"{name} {value}" for name, value in self._facts())]
-        lines += ["  " + "  ".join(cell.rjust(w) if columns[i][1] else cell.ljust(w) for i, (cell, w) in enumerate(zip(line, widths))).rstrip() for line in shown]
-        if len(rows) > _SHOWN:
-            lines.append(f"  and {len(rows) - _SHOWN} more; .rows has them all")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return str(self._native())
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        columns, rows = self._table()
-        facts = [*self._facts(), *(("note", note) for note in self.notes)]
-        return {"text/plain": str(self), "text/html": _workbench.report_card(f"tuning of {self.name}", facts, columns, rows, self.plot())}
+        native = self._native()
+        return {"text/plain": str(native), "text/html": native.html()}
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the report: data to a path ending in `.json`, the picture to `.svg` or `.png`, the table to `.txt`.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import socket
-import time
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
@@ -21,11 +20,6 @@ from .errors import ArgumentError, CompileError, DeviceUnavailable, ExtensionErr
 OPTIONS = ("block", "threads", "grid", "shared_mem", "kernel", "options")
 #: The parameter that `make_args` takes as a keyword.
 DTYPE = "dtype"
-#: Rounds of timing: the share of the time for each, and how much slower than the best of a round a configuration may be to be in the next.
-ROUNDS = ((0.2, 1.5), (0.3, 1.15), (0.5, 1.0))
-
-#: Seconds of calls after which a kernel has its best code made: four times what the run time asks for.
-_WARM = 0.06
 #: Mistakes of a configuration, of which the others know nothing.
 MISTAKES = (ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout)
 
@@ -215,35 +209,14 @@ def _wrong(task: Task, op: Any, args: tuple[Any, ...]) -> str:
 
 
 def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]]) -> None:
-    """Times configurations in turns, round by round; those that are behind leave. The first one stays, since all are compared with it."""
-    names = list(right)
-    first = names[0]
-    every = [(name, _call(*right[name][1:])) for name in names]
-    for _, call in every:
-        _warm(call)
-    # A benchmark waits for code that is being made before its first sample: this one is for that alone.
-    _workbench.sweep(every, [task.size], lambda n: (), "", False, 0.0, 3600.0, None)
-    for number, (share, limit) in enumerate(ROUNDS, 1):
-        calls = [(name, _call(*right[name][1:])) for name in names]
-        seconds = max(task.seconds * share * len(names), 1e-3)
-        report = _workbench.sweep(calls, [task.size], lambda n: (), "", False, seconds, 3600.0, None)
-        measured = {row["name"]: row for row in report.rows}
-        for name in names:
-            row, found = right[name][0], measured[name]
-            ratios = np.array(found["times"]) / np.array(measured[first]["times"])
-            row.update(median=found["median"], low=found["low"], high=found["high"], samples=found["samples"], round=number)
-            row["ratio"] = float(np.median(ratios))
-        best = min(right[name][0]["ratio"] for name in names)
-        names = [name for name in names if name == first or right[name][0]["ratio"] <= best * limit]
-        if len(names) == 1 or number == len(ROUNDS):
-            break
-
-
-def _warm(call: Callable[[], Any]) -> None:
-    """Calls until the kernel counts as hot, so that its best code is on the way; the benchmark waits for it before its first sample."""
-    begun = time.perf_counter()
-    while time.perf_counter() - begun < _WARM:
-        call()
+    """Times configurations by elimination; those that are behind leave. The first one stays, since all are compared with it. Raises
+    KeyboardInterrupt on a stop, after the times that were measured are in their rows."""
+    times, is_stopped = _workbench.eliminate([_call(op, args) for _, op, args in right.values()], task.size, task.seconds)
+    for (row, _, _), found in zip(right.values(), times):
+        if found is not None:
+            row.update(zip(("median", "low", "high", "ratio", "samples", "round"), found))
+    if is_stopped:
+        raise KeyboardInterrupt
 
 
 def _call(op: Any, args: tuple[Any, ...]) -> Callable[[], Any]:

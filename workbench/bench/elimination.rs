@@ -1,0 +1,207 @@
+//! Timing of many contestants by elimination: all of them shortly, those near the best again and longer. The first one stays to the end, because
+//! all are compared with it.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::report::BenchReport;
+use super::sampling::{Asking, BenchConfig, Contestant, sweep_while};
+use super::stats::median;
+use crate::runtime::{Error, Result};
+
+/// One round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// The share of a contestant's time that the round takes.
+    pub share: f64,
+    /// How much slower than the best of the round a contestant may be to take part in the next.
+    pub limit: f64,
+}
+
+/// The rounds.
+pub const ROUNDS: [Round; 3] =
+    [Round { share: 0.2, limit: 1.5 }, Round { share: 0.3, limit: 1.15 }, Round { share: 0.5, limit: 1.0 }];
+
+/// The number of a round in which the best of several eliminations are timed once more, side by side.
+pub const FINAL_ROUND: usize = ROUNDS.len() + 1;
+
+/// The time for which a contestant is called first, so that its best code is made: four times what the run time asks for.
+const WARM: Duration = Duration::from_millis(60);
+
+/// The standing of a contestant after the last round that it took part in.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Standing {
+    /// Median seconds per call.
+    pub median: f64,
+    /// Lower end of the median's interval.
+    pub low: f64,
+    /// Upper end of the median's interval.
+    pub high: f64,
+    /// The median of the paired ratios of its time by the first contestant's.
+    pub ratio: f64,
+    /// The number of samples.
+    pub samples: usize,
+    /// The number of the round, from 1.
+    pub round: usize,
+}
+
+/// The outcome of an elimination.
+#[derive(Debug)]
+pub struct Elimination {
+    /// A standing for each contestant; `None` where a stop came before its first round was over.
+    pub standings: Vec<Option<Standing>>,
+    /// The user's wish to stop, if it came.
+    pub stop: Option<Error>,
+}
+
+/// Times `count` contestants at one size in rounds. `make(i)` prepares one, each time anew; `seconds` is for each that stays to the end.
+///
+/// # Errors
+/// The first error of `make` or of a contestant that is no wish to stop; an argument error where there is no contestant.
+pub fn eliminate<'a>(
+    count: usize,
+    size: u64,
+    mut make: impl FnMut(usize) -> Result<Contestant<'a>>,
+    seconds: Duration,
+    asking: &Asking<'_>,
+) -> Result<Elimination> {
+    let mut standings = vec![None; count];
+    let stopped = Cell::new(false);
+    let is_stop = |error: &Error| {
+        let is_stop = (asking.is_stop)(error);
+        stopped.set(stopped.get() || is_stop);
+        is_stop
+    };
+    let mut remaining: Vec<usize> = (0..count).collect();
+    // Calls make a kernel hot, so that its best code is on the way.
+    let mut result = remaining.iter().try_for_each(|&contestant| warm_up(&mut *make(contestant)?, WARM));
+    if let Err(error) = &result {
+        is_stop(error);
+    }
+    let mut run = |contestants: &[usize], seconds: Duration| -> Result<BenchReport> {
+        let names: Vec<String> = contestants.iter().map(usize::to_string).collect();
+        let config = BenchConfig { target_time_per_size: seconds, max_total: Duration::MAX, ..BenchConfig::default() };
+        let asking = Asking { ask: asking.ask, is_stop: &is_stop, tell: None };
+        sweep_while(&names, &[size], |i, _| make(contestants[i]), &config, &asking)
+    };
+    // A benchmark waits for code that is being made before its first sample: this one is for that alone.
+    result = result.and_then(|()| run(&remaining, Duration::ZERO).map(drop));
+    for (number, round) in (1..).zip(ROUNDS) {
+        if result.is_err() || stopped.get() {
+            break;
+        }
+        let share = seconds.mul_f64(round.share * remaining.len() as f64).max(Duration::from_millis(1));
+        let report = match run(&remaining, share) {
+            Ok(report) => report,
+            Err(error) => {
+                result = Err(error);
+                break;
+            }
+        };
+        // Rows are in the order of the contestants.
+        let Some(first) = report.rows.first() else { break };
+        for (&contestant, row) in remaining.iter().zip(&report.rows) {
+            let ratios: Vec<f64> = row.times_s.iter().zip(&first.times_s).map(|(own, first)| own / first).collect();
+            standings[contestant] = Some(Standing {
+                median: row.median_s,
+                low: row.ci_low,
+                high: row.ci_high,
+                ratio: median(&ratios),
+                samples: row.times_s.len(),
+                round: number,
+            });
+        }
+        let ratio = |contestant: usize| standings[contestant].map_or(f64::INFINITY, |s: Standing| s.ratio);
+        let best = remaining.iter().map(|&c| ratio(c)).fold(f64::INFINITY, f64::min);
+        remaining.retain(|&contestant| contestant == 0 || ratio(contestant) <= best * round.limit);
+        if remaining.len() == 1 {
+            break;
+        }
+    }
+    match result {
+        Err(error) if stopped.get() => Ok(Elimination { standings, stop: Some(error) }),
+        Err(error) => Err(error),
+        Ok(()) => {
+            let stop = stopped.get().then(|| Error::Other("the measurement was stopped".to_owned()));
+            Ok(Elimination { standings, stop })
+        }
+    }
+}
+
+/// Calls for a time.
+fn warm_up(run: &mut dyn FnMut() -> Result<()>, time: Duration) -> Result<()> {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        run()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    fn patient(is_stop: &dyn Fn(&Error) -> bool) -> Asking<'_> {
+        Asking { ask: &|| Ok(()), is_stop, tell: None }
+    }
+
+    /// A contestant that spins for a time.
+    fn spinning<'a>(time: Duration) -> Contestant<'a> {
+        Box::new(move || {
+            let begun = Instant::now();
+            while begun.elapsed() < time {
+                std::hint::spin_loop();
+            }
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn those_that_are_behind_leave_and_the_first_stays() {
+        // The first is ten times as slow as the second, which is ten times as fast as the third: only the first may stay in spite of it.
+        let times = [200, 20, 200].map(Duration::from_micros);
+        let outcome =
+            eliminate(3, 1, |i| Ok(spinning(times[i])), Duration::from_millis(5), &patient(&|_| false)).unwrap();
+        let rounds: Vec<usize> = outcome.standings.iter().map(|s| s.unwrap().round).collect();
+        assert_eq!(rounds, [ROUNDS.len(), ROUNDS.len(), 1]);
+        assert!(outcome.stop.is_none());
+        let ratio = |i: usize| outcome.standings[i].unwrap().ratio;
+        assert_eq!(ratio(0), 1.0);
+        assert!(ratio(1) < ratio(2) && ratio(1) < 1.0, "{:?}", outcome.standings);
+    }
+
+    #[test]
+    fn one_contestant_is_timed_once() {
+        let outcome = eliminate(1, 1, |_| Ok(spinning(Duration::ZERO)), Duration::from_millis(1), &patient(&|_| false));
+        assert_eq!(outcome.unwrap().standings[0].unwrap().round, 1);
+    }
+
+    #[test]
+    fn a_stop_keeps_what_was_measured_and_an_error_is_an_error() {
+        // Contestants are prepared for the warm-up, for the wait for code and for each round; the stop comes in the second round.
+        let prepared = RefCell::new(0);
+        let make = |message: &'static str, at: usize| {
+            let prepared = &prepared;
+            move |_: usize| -> Result<Contestant<'static>> {
+                *prepared.borrow_mut() += 1;
+                let fails = *prepared.borrow() > at;
+                Ok(Box::new(move || if fails { Err(Error::Other(message.to_owned())) } else { Ok(()) }))
+            }
+        };
+        let is_stop = |error: &Error| error.to_string() == "stop";
+        let outcome = eliminate(2, 1, make("stop", 6), Duration::from_millis(1), &patient(&is_stop)).unwrap();
+        assert_eq!(outcome.standings.iter().map(|s| s.map(|s| s.round)).collect::<Vec<_>>(), [Some(1), Some(1)]);
+        assert_eq!(outcome.stop.unwrap().to_string(), "stop");
+        *prepared.borrow_mut() = 0;
+        let outcome = eliminate(2, 1, make("stop", 0), Duration::from_millis(1), &patient(&is_stop)).unwrap();
+        assert_eq!(outcome.standings, [None, None]);
+        *prepared.borrow_mut() = 0;
+        let error = eliminate(2, 1, make("broken", 6), Duration::from_millis(1), &patient(&is_stop)).unwrap_err();
+        assert_eq!(error.to_string(), "broken");
+        assert!(eliminate(0, 1, make("", 9), Duration::ZERO, &patient(&is_stop)).is_err());
+    }
+}

@@ -1,0 +1,3 @@
+//! Workbench for the cells of a Rust notebook.
+
+pub use ::library::*;
