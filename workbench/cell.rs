@@ -8,6 +8,7 @@ use crate::back::notebook;
 use crate::bench::{Asking, BenchReport, OpBench};
 use crate::check::{CheckArgs, CheckOptions, CheckReport};
 use crate::display::{MimeBundle, Show, evcxr};
+use crate::ops::history::Version;
 use crate::ops::{IntoArgs, Op, OpBuilder, OwnedArg};
 use crate::runtime::{CompileOptions, Device, Program, Result, Tensor};
 
@@ -49,9 +50,7 @@ macro_rules! cell {
         $crate::cell!(@options $cell.$option($($arg),*) $(, $($rest)*)?)
     };
     ($text:expr $(, $($options:tt)*)?) => {
-        $crate::cell::finish($crate::cell::Run::run(
-            $crate::cell!(@options $crate::cell::Cell::new($text) $(, $($options)*)?)
-        ))
+        $crate::cell::finish($crate::cell!(@options $crate::cell::Cell::new($text) $(, $($options)*)?))
     };
 }
 
@@ -60,11 +59,11 @@ pub trait Run {
     /// The thing that it makes.
     type Made;
 
-    /// Runs it, and gives what it made and what there is to see.
+    /// Runs it, gives what it made, and adds what there is to see to `shown`, also before an error.
     ///
     /// # Errors
     /// Errors of the text, of calls and of references.
-    fn run(self) -> Result<(Self::Made, Vec<MimeBundle>)>;
+    fn run(self, shown: &mut Vec<MimeBundle>) -> Result<Self::Made>;
 }
 
 /// A text to compile.
@@ -98,9 +97,9 @@ impl Cell {
         self
     }
 
-    /// All options of the compilation; those that were given before are replaced.
+    /// All options of the compilation but the text's name; those that were given before are replaced.
     pub fn options(mut self, options: CompileOptions) -> Self {
-        self.options = options;
+        self.options = CompileOptions { name: self.options.name, ..options };
         self
     }
 
@@ -113,7 +112,7 @@ impl Cell {
 impl Run for Cell {
     type Made = Program;
 
-    fn run(self) -> Result<(Program, Vec<MimeBundle>)> {
+    fn run(self, shown: &mut Vec<MimeBundle>) -> Result<Program> {
         let program = Program::compile(&self.text, &self.options)?;
         let mut lines = warnings(&program);
         for name in program.kernel_names() {
@@ -121,7 +120,8 @@ impl Run for Cell {
         }
         lines.extend(program.template_names().iter().map(|name| format!("{name}, a template of kernels")));
         lines.extend(program.host_functions().iter().map(|name| format!("{name}, a host function")));
-        Ok((program, vec![MimeBundle::text(lines.join("\n"))]))
+        shown.push(MimeBundle::text(lines.join("\n")));
+        Ok(program)
     }
 }
 
@@ -154,6 +154,24 @@ impl<'a> OpCell<'a> {
     /// A macro, as `-D name=value`.
     pub fn define(mut self, name: impl Into<String>, value: impl ToString) -> Self {
         self.cell = self.cell.define(name, value);
+        self
+    }
+
+    /// A header that the text may include by this name.
+    pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.cell = self.cell.header(name, text);
+        self
+    }
+
+    /// The device.
+    pub fn device(mut self, device: Device) -> Self {
+        self.cell = self.cell.device(device);
+        self
+    }
+
+    /// All options of the compilation, as [`Cell::options`] takes them.
+    pub fn options(mut self, options: CompileOptions) -> Self {
+        self.cell = self.cell.options(options);
         self
     }
 
@@ -207,14 +225,14 @@ impl<'a> OpCell<'a> {
         self
     }
 
-    /// Times the operator at sizes beside the version before, if there is one; `make_args(n)` gives the arguments at size `n`. Results that
-    /// the cell's check finds wrong are not timed.
+    /// Times the operator at sizes beside the newest version before it that was checked and found right, if there is one; `make_args(n)` gives the
+    /// arguments at size `n`. Results that the cell's check finds wrong are not timed.
     pub fn bench<A: IntoArgs>(
         mut self,
         sizes: impl IntoIterator<Item = u64> + 'a,
         make_args: impl Fn(u64) -> A + 'a,
     ) -> Self {
-        self.bench = Some(Box::new(move |op| op.bench(make_args).sizes(sizes).against_previous()));
+        self.bench = Some(Box::new(move |op| op.bench(make_args).sizes(sizes)));
         self
     }
 }
@@ -222,12 +240,12 @@ impl<'a> OpCell<'a> {
 impl Run for OpCell<'_> {
     type Made = Op;
 
-    fn run(self) -> Result<(Op, Vec<MimeBundle>)> {
+    fn run(self, shown: &mut Vec<MimeBundle>) -> Result<Op> {
         let program = Program::compile(&self.cell.text, &self.cell.options)?;
         let op = self.builder.program(&program).build()?;
         let mut lines = warnings(&program);
         lines.push(format!("{}, version {}", op.definition().schema, op.version_number()));
-        let mut shown = vec![MimeBundle::text(lines.join("\n"))];
+        shown.push(MimeBundle::text(lines.join("\n")));
         let mut passed = true;
         if let Some(check) = self.check {
             let report = check(&op)?;
@@ -235,12 +253,25 @@ impl Run for OpCell<'_> {
             shown.push(report.bundle());
         }
         match self.bench {
-            Some(bench) if passed => shown.push(timed(bench(&op))?.bundle()),
+            Some(bench) if passed => {
+                let bench = bench(&op);
+                let bench = comparable(&op).into_iter().fold(bench, OpBench::against_version);
+                shown.push(timed(bench)?.bundle());
+            }
             Some(_) => shown.push(MimeBundle::text("not timed, because the results are wrong")),
             None => {}
         }
-        Ok((op, shown))
+        Ok(op)
     }
+}
+
+/// The newest version before this one that takes the same arguments and was checked and found right.
+fn comparable(op: &Op) -> Option<u32> {
+    let history = op.history();
+    let (own, schema) = (op.version_number(), op.definition().schema.to_string());
+    let is_right = |version: &&Version| version.check.as_ref().is_some_and(|check| check.passed);
+    let earlier = history.versions.iter().rev().filter(|version| version.number < own && version.schema == schema);
+    earlier.into_iter().find(is_right).map(|version| version.number)
 }
 
 /// Runs a benchmark, with a line that says how far it is above the picture so far.
@@ -252,16 +283,18 @@ fn timed(bench: OpBench<'_>) -> Result<BenchReport> {
     })))
 }
 
-/// Shows what a cell has to show and gives back what it made.
+/// Runs a cell, shows what it has to show, and gives back what it made.
 ///
 /// # Panics
 /// With the error, if it failed.
-pub fn finish<T>(result: Result<(T, Vec<MimeBundle>)>) -> T {
+pub fn finish<R: Run>(cell: R) -> R::Made {
+    let mut shown = Vec::new();
+    let result = cell.run(&mut shown);
+    if !shown.is_empty() {
+        evcxr::display_all(&shown);
+    }
     match result {
-        Ok((made, shown)) => {
-            evcxr::display_all(&shown);
-            made
-        }
+        Ok(made) => made,
         Err(error) => {
             if notebook::tell_error(error.name(), &error.styled()) {
                 // The session has the message, so the panic says nothing.
@@ -281,14 +314,16 @@ mod tests {
     const TWICE: &str =
         "__global__ void twice(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = BY * x[i]; }";
 
-    fn shown<T>(result: Result<(T, Vec<MimeBundle>)>) -> Vec<String> {
-        result.map(|(_, shown)| shown.into_iter().map(|bundle| bundle.plain).collect()).unwrap()
+    fn shown(cell: impl Run) -> Vec<String> {
+        let mut shown = Vec::new();
+        let _ = cell.run(&mut shown).map(drop);
+        shown.into_iter().map(|bundle| bundle.plain).collect()
     }
 
     #[test]
     fn a_cell_says_what_it_has() {
         let text = "__global__ void k(float* x) { } template <typename T> __global__ void t(T* x) { } int f(int x) { return x; }";
-        let lines = shown(Cell::new(text).run());
+        let lines = shown(Cell::new(text));
         assert_eq!(lines, ["void k(float* x)\nt, a template of kernels\nf, a host function"]);
     }
 
@@ -297,7 +332,7 @@ mod tests {
         let x = array![1.0f32, 2.0, 3.0];
         let cell = |by: i32| {
             let cell = Cell::new(TWICE).define("BY", by).op("test::of_cell(Tensor x) -> Tensor").shape("x[n] -> y[n]");
-            cell.block(32).check((&x,), |x| 2.0 * &x).bench([3], |n| (Array1::<f32>::ones(n as usize),)).run()
+            cell.block(32).check((&x,), |x| 2.0 * &x).bench([3], |n| (Array1::<f32>::ones(n as usize),))
         };
         let first = shown(cell(2));
         assert_eq!(first[0], "test::of_cell(Tensor x) -> Tensor, version 1");
@@ -308,7 +343,24 @@ mod tests {
         assert!(wrong[1].contains("DIFFERS"), "{wrong:?}");
         assert_eq!(wrong[2], "not timed, because the results are wrong");
         let third = shown(cell(2));
-        assert!(third[2].contains("version 2"), "{third:?}");
+        // The newest version that is right is the first.
+        assert!(third[2].contains("version 1") && !third[2].contains("version 2"), "{third:?}");
+    }
+
+    #[test]
+    fn what_was_found_before_an_error_is_shown() {
+        let x = array![1.0f32, 2.0];
+        let text = "__global__ void past(const float* x, float* y, int n) { int i = threadIdx.x; y[i] = x[i]; }";
+        let cell = Cell::new(text).op("test::past(Tensor x) -> Tensor").shape("x[n] -> y[n]").block(32);
+        let mut all = Vec::new();
+        let error = cell.check((&x,), |x| x.to_owned()).run(&mut all).unwrap_err();
+        assert!(error.to_string().contains("out-of-bounds"), "{error}");
+        assert_eq!(all[0].plain, "test::past(Tensor x) -> Tensor, version 1");
+        // A version that faults is no measure for the next one.
+        let text = text.replace("y[i] =", "if (i < n) y[i] =");
+        let cell = Cell::new(text).op("test::past(Tensor x) -> Tensor").shape("x[n] -> y[n]").block(32);
+        let next = shown(cell.check((&x,), |x| x.to_owned()).bench([2], |n| (Array1::<f32>::ones(n as usize),)));
+        assert!(next[1].contains("agrees") && !next[2].contains("version 1"), "{next:?}");
     }
 
     #[test]

@@ -45,6 +45,13 @@ def test_the_block_is_the_one_of_the_launches(options, bounds, block):
     assert op(np.ones(1, np.float32))[0] == 1000 * int(x) + int(y or 1)
 
 
+def test_what_is_registered_later_leaves_the_description():
+    for other in (lambda x: x, wb.compile(RELU.replace("relu", "second")).second):
+        op = wb.op("told::registered(Tensor x) -> Tensor", RELU, kernel="relu", shape="x[*] -> y[*]")
+        op.register_kernel("cpu", other)
+        assert row(op, "kernel") == "void relu(const float* x, float* y, int n)"
+
+
 def test_an_operator_that_writes_an_argument_has_no_outputs():
     op = wb.op("told::inc(Tensor(a!) a, float c) -> ()", "__global__ void inc(float* a, float c, int n) { int i = threadIdx.x; if (i < n) a[i] += c; }")
     assert row(op, "launch").startswith("one thread per element of `a`, which it writes")

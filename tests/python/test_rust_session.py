@@ -108,7 +108,8 @@ def test_the_seed_is_filled_by_a_session_in_it(tmp_path):
     filling.communicate(timeout=60)
     assert filling.returncode == 0
     asked = (tmp_path / "rust/seed/asked").read_text().splitlines()
-    assert asked[0] == f":dep workbench = {{ path = {json.dumps(str(tmp_path))} }}" and asked[-1] == "drop(ready);"
+    library = json.dumps(str(tmp_path / "workbench/evcxr/library"))
+    assert asked[0] == f':dep workbench = {{ package = "workbench-notebook", path = {library} }}' and asked[-1] == "drop(ready);"
 
 
 def test_a_cell_with_a_mistake_fills_the_seed_for_others(tmp_path):

@@ -5,8 +5,8 @@
 //! A cell tells its kernel how far it is, and the error that ends it, by lines of the error stream between two marks, which hold JSON
 //! (`workbench/evcxr/src/protocol.rs`).
 //!
-//! evcxr links each cell with a library of its own, so there may be several copies of this module in the process. A handler therefore calls
-//! the one that it took the place of.
+//! A notebook that names the crate itself, and not the library that cells share (`workbench/evcxr/library`), has a copy of this module for each
+//! cell. A handler therefore calls the one that it took the place of.
 
 use std::cell::Cell;
 use std::io::Write as _;

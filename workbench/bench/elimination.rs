@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn those_that_are_behind_leave_and_the_first_stays() {
-        // The first is ten times as slow as the second, which is ten times as fast as the third: only the first may stay in spite of it.
+        // The first and the third take ten times as long as the second. The third leaves; the first stays because all are compared with it.
         let times = [200, 20, 200].map(Duration::from_micros);
         let outcome =
             eliminate(3, 1, |i| Ok(spinning(times[i])), Duration::from_millis(5), &patient(&|_| false)).unwrap();

@@ -81,7 +81,7 @@ impl<'a> OpBench<'a> {
         self
     }
 
-    /// The version before the newest, if there is one.
+    /// The version before this one, if there is one.
     pub fn against_previous(self) -> Self {
         match self.op.version_number().checked_sub(1) {
             Some(number @ 1..) => self.against_version(number),
@@ -107,7 +107,7 @@ impl<'a> OpBench<'a> {
         self
     }
 
-    /// Length and number of the measurements.
+    /// Length and number of the measurements, in place of all that was set before.
     pub fn config(mut self, config: BenchConfig) -> Self {
         self.config = config;
         self

@@ -149,7 +149,7 @@ pub struct Progress<'p> {
 }
 
 impl Progress<'_> {
-    /// The progress as a line: `4 Ki  7/13 sizes  mine 4.30 us  numpy 7.80 us  about 6 s left`.
+    /// The progress as a line: `4 Ki  7/13 sizes  mine 4.30 µs  numpy 7.80 µs  about 6 s left`.
     pub fn line(&self) -> String {
         let mut parts = vec![units::count(self.size), format!("{}/{} sizes", self.done, self.sizes)];
         let known = self.medians.iter().filter(|(_, median)| *median > 0.0);

@@ -57,10 +57,8 @@ pub fn display_all(shown: &[MimeBundle]) {
         Some(html) => html.clone(),
         None => format!("<pre>{}</pre>", escape(&bundle.plain)),
     };
-    let mut bundle = MimeBundle::text(plain);
-    if shown.iter().any(|bundle| bundle.html.is_some()) {
-        bundle = bundle.with_html(shown.iter().map(html).collect::<String>());
-    }
+    // Both forms always: evcxr keeps the last of each, and they have to be of the same things.
+    let bundle = MimeBundle::text(plain).with_html(shown.iter().map(html).collect::<String>());
     let text = if std::env::var_os(RUNTIME).is_some() { blocks(&bundle) } else { format!("{}\n", bundle.plain) };
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

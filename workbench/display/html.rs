@@ -123,7 +123,8 @@ line-height:1.5}\
 border:1px solid var(--wb-rule);background:color-mix(in srgb,var(--wb-vermillion) calc(var(--wb-share)*.55),transparent)}\
 .wb-card .wb-slider>label:has(:checked){border-color:currentColor;font-weight:600}\
 .wb-card .wb-slider>label:has(:focus-visible){outline:2px solid var(--wb-blue);outline-offset:1px}\
-.wb-card .wb-slider>div{order:1;flex-basis:100%;display:none}\
+.wb-card .wb-slider>div{order:1;flex-basis:100%}\
+@supports selector(:has(a)){.wb-card .wb-slider>div{display:none}}\
 .wb-card .wb-slider>label:has(:checked)+div{display:block}\
 .wb-card summary{display:list-item;cursor:pointer;color:var(--wb-muted)}\
 .wb-card .wb-scroll{overflow-x:auto}\

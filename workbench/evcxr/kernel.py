@@ -202,6 +202,8 @@ class RustKernel(Kernel):
                 if name == "stream" and not silent and left > 0:
                     left -= len(fields["text"])
                     self.stream(fields["name"], fields["text"] if left > 0 else f"[more than {SHOWN:,} characters: the rest is not shown]\n")
+                elif name == "display" and not silent:
+                    self.show(fields["data"], "display_data")
                 elif name == "progress" and not silent:
                     self.tell_progress(fields["line"], fields["html"])
                 elif name == "input":
@@ -243,17 +245,16 @@ class RustKernel(Kernel):
         except EOFError:
             return ""
 
-    def show(self, data):
-        """Shows a value."""
+    def show(self, data, kind="execute_result"):
+        """Shows a value, or a part of the output."""
         content = {}
         for mime, text in data.items():
             try:
                 content[mime] = json.loads(text) if "json" in mime else text
             except ValueError:
                 content[mime] = text
-        self.send_response(
-            self.iopub_socket, "execute_result", {"execution_count": self.execution_count, "data": content, "metadata": {}}
-        )
+        number = {"execution_count": self.execution_count} if kind == "execute_result" else {}
+        self.send_response(self.iopub_socket, kind, {"data": content, "metadata": {}, **number})
 
     def fail(self, reply, silent, fields):
         """Shows an error and gives back the reply."""

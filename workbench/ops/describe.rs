@@ -1,6 +1,5 @@
 //! Descriptions of operators: the kernel, the launch, the shapes, the gradient, the version and the text, for people to read.
 
-use super::registry::Implementation;
 use super::{Definition, Op};
 
 /// The lines of a text that are shown.
@@ -46,17 +45,9 @@ impl Definition {
 }
 
 impl Op {
-    /// The name of the kernel or of the template that it runs; `None` for a closure.
+    /// The name of the kernel or of the template of its text, whatever serves calls by now; `None` for a closure.
     pub fn kernel_name(&self) -> Option<String> {
-        let definition = self.definition();
-        if let Some(template) = &definition.template {
-            return Some(template.name.clone());
-        }
-        // An implementation that was registered later stands behind the first.
-        definition.implementations().iter().find_map(|one| match &**one {
-            Implementation::Kernel(k) => Some(k.bound.kernel.name().to_owned()),
-            Implementation::Host(_) | Implementation::Outside(..) => None,
-        })
+        self.definition().picked.clone()
     }
 
     /// The threads of a block of its launches: those it was given, or else 256, or as many as `__launch_bounds__` allows, or 16 x 16.

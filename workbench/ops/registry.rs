@@ -239,6 +239,8 @@ pub struct Definition {
     pub(crate) block: [u32; 3],
     pub(crate) shared_mem: Option<Expr>,
     pub(crate) implementations: RwLock<Vec<Arc<Implementation>>>,
+    /// The name of the kernel or the template that the text was asked for; `None` for a closure.
+    pub(crate) picked: Option<String>,
     /// The template that more implementations come from.
     pub(crate) template: Option<Template>,
     /// The element type of each fresh output for which the first kernel's type differs from that of its first array; other implementations
@@ -576,11 +578,12 @@ impl Definition {
             SourceCode::Program(program) => of_program(program)?,
             SourceCode::Text(text, compile) => of_program(Program::compile(&text, &compile)?)?,
         };
-        let mut usual = 256;
+        let (mut usual, mut picked) = (256, template.as_ref().map(|template: &Template| template.name.clone()));
         let mut fixed = Vec::new();
         if let Implementation::Kernel(k) = &implementation {
             fixed = fixed_outputs(&k.bound);
             usual = k.bound.kernel.default_block();
+            picked = picked.or_else(|| Some(k.bound.kernel.name().to_owned()));
             if signature.is_none() && shape_fn.is_none() {
                 check_like_first(&name, &schema)?;
             }
@@ -596,6 +599,7 @@ impl Definition {
             block,
             shared_mem,
             implementations: RwLock::new(vec![Arc::new(implementation)]),
+            picked,
             template,
             fixed,
             signed,

@@ -11,32 +11,32 @@ use crate::tune::{Parameter, Status, TuneReport};
 
 /// The outcome of the configurations that a cell stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+enum Outcome {
     /// Seconds of a call of the fastest.
     Time(f64),
-    /// None was right; the reason of the first.
-    Wrong(String),
-    /// None could be made or run; the reason of the first.
-    Failed(String),
+    /// None was right.
+    Wrong,
+    /// None could be made or run.
+    Failed,
     /// None was measured.
     Nothing,
 }
 
 /// Data of the picture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Landscape {
+struct Landscape {
     /// The title.
-    pub title: String,
+    title: String,
     /// The line under it.
-    pub caption: String,
+    caption: String,
     /// The parameter along the columns.
-    pub across: Parameter,
+    across: Parameter,
     /// The parameter along the rows, if there are two.
-    pub down: Option<Parameter>,
+    down: Option<Parameter>,
     /// One outcome per cell, row by row, and the text under the pointer.
-    pub cells: Vec<(Outcome, String)>,
+    cells: Vec<(Outcome, String)>,
     /// The number of the cell that has the best configuration.
-    pub best: Option<usize>,
+    best: Option<usize>,
 }
 
 const LEFT: f64 = 16.0;
@@ -60,15 +60,10 @@ impl TuneReport {
             })
         };
         let mut axes: Vec<usize> = [across, down].into_iter().flatten().map(number).collect::<Result<_>>()?;
-        axes.extend(self.by_effect());
-        let mut seen = Vec::new();
-        axes.retain(|axis| {
-            !seen.contains(axis) && (seen.len() < 2) && {
-                seen.push(*axis);
-                true
-            }
-        });
-        Ok(self.landscape(&axes))
+        axes.dedup();
+        let others: Vec<usize> = self.by_effect().into_iter().filter(|axis| !axes.contains(axis)).collect();
+        axes.extend(others);
+        Ok(self.landscape(&axes[..axes.len().min(2)]))
     }
 
     /// The landscape of the parameters with the largest effect.
@@ -124,8 +119,8 @@ impl TuneReport {
         let found = [Status::Wrong, Status::Failed, Status::Lost].into_iter().find_map(of);
         match found {
             Some(row) => {
-                let make = if row.status == Status::Wrong { Outcome::Wrong } else { Outcome::Failed };
-                (make(row.message.clone()), format!("{}: {}", self.words(row), row.message))
+                let outcome = if row.status == Status::Wrong { Outcome::Wrong } else { Outcome::Failed };
+                (outcome, format!("{}: {}", self.words(row), row.message))
             }
             None => {
                 let words = values.iter().flatten().map(|(axis, value)| format!("{}={value}", self.params[*axis].name));
@@ -141,7 +136,7 @@ fn fits(config: &[String], values: &[Option<(usize, &String)>]) -> bool {
 }
 
 /// Draws the landscape: the deeper a cell, the faster; the best has a frame.
-pub fn landscape(data: &Landscape) -> Svg {
+fn landscape(data: &Landscape) -> Svg {
     let title = shorten(&data.title, 70);
     let rows = data.down.as_ref().map_or(1, |p| p.values.len());
     let columns = data.across.values.len();
@@ -222,11 +217,11 @@ fn cell(
             }
             say(Role::Ink, if is_best { Weight::Bold } else { Weight::Normal }, &units::seconds(t))?;
         }
-        (None, Outcome::Wrong(_)) => {
+        (None, Outcome::Wrong) => {
             canvas.rect(Canvas::fill(Role::Positive, 0.3), at, size)?;
             say(Role::Ink, Weight::Normal, "wrong")?;
         }
-        (None, Outcome::Failed(_)) => {
+        (None, Outcome::Failed) => {
             canvas.rect(Canvas::fill(Role::Zero, 1.0), at, size)?;
             say(Role::Muted, Weight::Normal, "failed")?;
         }
@@ -249,8 +244,8 @@ mod tests {
         let cells = vec![
             (Outcome::Time(2e-6), "BLOCK=64 TILE=8".to_owned()),
             (Outcome::Time(1e-6), "BLOCK=128 TILE=8".to_owned()),
-            (Outcome::Wrong("3 elements differ".into()), "<3 elements differ>".to_owned()),
-            (Outcome::Failed("no".into()), "no".to_owned()),
+            (Outcome::Wrong, "<3 elements differ>".to_owned()),
+            (Outcome::Failed, "no".to_owned()),
         ];
         let data = Landscape {
             title: "scale".into(),

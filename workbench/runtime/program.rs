@@ -313,8 +313,8 @@ impl Program {
     /// [`Error::Argument`] when no template of the name takes such arguments, or they leave some of its own open;
     /// [`Error::Compile`] when the instance does not compile.
     pub fn deduce(&self, call: &front::deduced_instances::KernelCall) -> Result<Kernel> {
-        if let Some(known) = self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner).get(call) {
-            return Ok(known.clone());
+        if let Some(known) = self.deduced(call) {
+            return Ok(known);
         }
         let mut options = self.0.options.clone();
         options.front.calls = vec![call.clone()];
@@ -329,6 +329,11 @@ impl Program {
         let kernel = Kernel { program, id };
         let mut all = self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(all.entry(call.clone()).or_insert(kernel).clone())
+    }
+
+    /// The instance that a call has deduced before.
+    pub(super) fn deduced(&self, call: &front::deduced_instances::KernelCall) -> Option<Kernel> {
+        self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
     }
 
     /// Names of kernels' templates, instances of which launches ask for.

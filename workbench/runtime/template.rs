@@ -5,7 +5,8 @@ use super::{Error, Kernel, Program, Result};
 use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
 use crate::ir::{Const, Elem, Scalar};
 
-/// A template of kernels. Each launch runs the instance that C++ would deduce from the arguments, compiled where it is new.
+/// A template of kernels. Each launch runs the instance that C++ would deduce from the arrays among the arguments, or from arrays and numbers where
+/// the arrays leave a type open, compiled where it is new.
 #[derive(Clone)]
 pub struct Template {
     program: Program,
@@ -48,14 +49,18 @@ impl Template {
         &self.name
     }
 
-    /// The instance for these arguments: arrays decide, and numbers where arrays leave a type open.
+    /// The instance for these arguments: by the arrays alone where they tell everything, else by arrays and numbers together.
     pub(super) fn instance(&self, args: &[Given]) -> Result<Kernel> {
         let call = |numbers: bool| {
             let args = args.iter().map(|arg| hint(arg, numbers)).collect();
-            self.program.deduce(&KernelCall { template: self.name.clone(), args: KernelArgs::InOrder(args) })
+            KernelCall { template: self.name.clone(), args: KernelArgs::InOrder(args) }
         };
-        match call(false) {
-            Err(Error::Argument(_)) if args.iter().any(|arg| hint(arg, true) != hint(arg, false)) => call(true),
+        let (by_arrays, by_all) = (call(false), call(true));
+        if let Some(known) = self.program.deduced(&by_arrays).or_else(|| self.program.deduced(&by_all)) {
+            return Ok(known);
+        }
+        match self.program.deduce(&by_arrays) {
+            Err(Error::Argument(_)) if by_all != by_arrays => self.program.deduce(&by_all),
             found => found,
         }
     }

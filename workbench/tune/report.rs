@@ -27,13 +27,13 @@ pub struct Parameter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It was made and agrees with the reference, if there is one.
+    /// Right: it was made and agrees with the reference, if there is one.
     Ok,
-    /// It differs from the reference.
+    /// Other than the reference.
     Wrong,
-    /// It could not be made or run.
+    /// Neither made nor run.
     Failed,
-    /// It was lost with the worker that measured it.
+    /// Lost with the worker that measured it.
     Lost,
 }
 
@@ -272,7 +272,17 @@ mod tests {
         // 0.5 is the best of the last round; 1.0 is more than 1.5 times as much, so it stands behind by its number.
         assert_eq!(sample.ranked(), [2, 1, 0]);
         assert_eq!(sample.best().unwrap(), 2);
-        assert_eq!(sample.by_effect(), [1, 0].map(|axis| 1 - axis));
+    }
+
+    #[test]
+    fn the_parameter_that_matters_more_comes_first() {
+        let ok = |block, tile, ratio| row([block, tile], Status::Ok, ratio, 3);
+        // The best of BLOCK are 1 and 0.9, of TILE 0.9 and 4.
+        let other = report(vec![ok("64", "8", 1.0), ok("64", "16", 4.0), ok("128", "8", 0.9), ok("128", "16", 4.1)]);
+        assert_eq!(other.by_effect(), [1, 0]);
+        // The best of BLOCK are 1 and 3, of TILE 1 and 1.1.
+        let other = report(vec![ok("64", "8", 1.0), ok("64", "16", 1.1), ok("128", "8", 3.0), ok("128", "16", 3.0)]);
+        assert_eq!(other.by_effect(), [0, 1]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::bench::elimination::{FINAL_ROUND, Standing, eliminate};
 use crate::bench::operator::contestant_of;
 use crate::bench::sampling::{Asking, FIRST_TOLD};
 use crate::check::{CheckArgs, CheckOptions};
-use crate::ops::{IntoArgs, Op, OpOptions, OwnedArg, ShapeRule, SourceCode};
+use crate::ops::{IntoArgs, Op, OpOptions, OwnedArg, Schema, ShapeRule, SourceCode, fill_defaults};
 use crate::runtime::{CompileOptions, Error, Result, Tensor};
 
 /// Configurations that are timed in turns with one another, the common one besides.
@@ -194,7 +194,7 @@ impl<'a> Tuner<'a> {
         self
     }
 
-    /// The time in seconds for each configuration that stays to the end; values below zero count as zero.
+    /// The time in seconds for each configuration that stays to the end; what is no time counts as zero.
     pub fn seconds(mut self, seconds: f64) -> Self {
         self.seconds = seconds;
         self
@@ -220,19 +220,30 @@ impl<'a> Tuner<'a> {
     /// As [`Tuner::run`], and the user's wish where nothing was measured yet.
     pub fn run_while(self, asking: &Asking<'_>, tell: &dyn Fn(&str)) -> Result<Tuning> {
         let configs = self.configs()?;
-        let name = crate::ops::Schema::parse_operator(&self.schema)?.qualified_name();
         let mut made: Vec<Candidate> = Vec::with_capacity(configs.len());
         let mut notes = Vec::new();
         if self.reference.is_none() {
             notes.push("there is no reference, so results were not checked".to_owned());
         }
+        let schema = Schema::parse_operator(&self.schema)?;
+        let in_place: Vec<&str> = schema.args.iter().filter(|arg| arg.mutated).map(|arg| arg.name.as_str()).collect();
+        if !in_place.is_empty() {
+            let names = in_place.join(", ");
+            notes.push(format!(
+                "{names} is written in place: each call that is timed works on what the one before has left"
+            ));
+        }
+        // Arguments that no call can have are no fault of a configuration.
+        fill_defaults(&schema, &mut self.args.clone())?;
         let mut stop = None;
         for values in configs.iter().cloned() {
-            if let Err(error) = (asking.ask)() {
-                stop = Some(error);
-                break;
+            match (asking.ask)().and_then(|()| self.candidate(values, asking)) {
+                Ok(candidate) => made.push(candidate),
+                Err(error) => {
+                    stop = Some(error);
+                    break;
+                }
             }
-            made.push(self.candidate(values));
             tell(&format!("{} of {} configurations checked", made.len(), configs.len()));
         }
         let right: Vec<usize> = (0..made.len()).filter(|&i| made[i].status == Status::Ok).collect();
@@ -242,10 +253,10 @@ impl<'a> Tuner<'a> {
             let groups: Vec<&[usize]> = if others.is_empty() { vec![&[]] } else { others.chunks(GROUP).collect() };
             let mut done = 0;
             for group in &groups {
+                tell(&format!("timing {} of {} configurations", done + 1 + group.len(), right.len()));
                 let group: Vec<usize> = std::iter::once(first).chain(group.iter().copied()).collect();
                 stop = self.time(&mut made, &group, asking, None)?;
                 done += group.len() - 1;
-                tell(&format!("{} of {} configurations timed", done + 1, right.len()));
                 if stop.is_some() {
                     break;
                 }
@@ -269,7 +280,13 @@ impl<'a> Tuner<'a> {
             notes.push(format!("stopped: {measured} of {} configurations were measured", configs.len()));
         }
         let mut tuning = Tuning {
-            report: TuneReport { name, size: size_of(&self.args), params: self.params, rows: Vec::new(), notes },
+            report: TuneReport {
+                name: schema.qualified_name(),
+                size: size_of(&self.args),
+                params: self.params,
+                rows: Vec::new(),
+                notes,
+            },
             schema: self.schema,
             options: Vec::new(),
         };
@@ -319,7 +336,10 @@ impl<'a> Tuner<'a> {
     }
 
     /// A configuration, made and checked.
-    fn candidate(&self, config: Vec<String>) -> Candidate {
+    ///
+    /// # Errors
+    /// The user's wish to stop.
+    fn candidate(&self, config: Vec<String>, asking: &Asking<'_>) -> Result<Candidate> {
         let nothing = OpOptions::new(SourceCode::Text(String::new(), CompileOptions::default()));
         let mut candidate = Candidate {
             config,
@@ -345,13 +365,14 @@ impl<'a> Tuner<'a> {
         (candidate.status, candidate.message) = match make() {
             Ok(wrong) if wrong.is_empty() => (Status::Ok, wrong),
             Ok(wrong) => (Status::Wrong, wrong),
+            Err(error) if (asking.is_stop)(&error) => return Err(error),
             Err(error) => {
                 let text = error.to_string();
                 let first = text.lines().map(str::trim).find(|line| !line.is_empty());
                 (Status::Failed, first.unwrap_or("it failed").to_owned())
             }
         };
-        candidate
+        Ok(candidate)
     }
 
     /// The parts of the operator of a configuration.
@@ -367,7 +388,13 @@ impl<'a> Tuner<'a> {
             let is_argument = kernel.is_some_and(|kernel| kernel.contains(&format!("{{{}}}", param.name)));
             if !OPTIONS.contains(&param.name.as_str()) && !is_argument {
                 compile.front.defines.retain(|(name, _)| *name != param.name);
-                compile.front.defines.push((param.name.clone(), value.clone()));
+                // Truth values of macros are numbers.
+                let value = match value.as_str() {
+                    "true" => "1",
+                    "false" => "0",
+                    other => other,
+                };
+                compile.front.defines.push((param.name.clone(), value.to_owned()));
             }
         }
         let mut options = OpOptions::new(SourceCode::Text(self.source.clone(), compile));
@@ -556,6 +583,28 @@ mod tests {
             ["there is no reference, so results were not checked", "stopped: 1 of 3 configurations were measured"];
         assert_eq!(tuning.report.notes, notes);
         assert_eq!(*told.borrow(), ["1 of 3 configurations checked", "2 of 3 configurations checked"]);
+    }
+
+    #[test]
+    fn a_stop_during_a_check_is_no_failure() {
+        let is_stop = |error: &Error| error.to_string() == "stop";
+        let asking = Asking { ask: &|| Ok(()), is_stop: &is_stop, tell: None };
+        let x = Array1::<f32>::ones(8);
+        let stopping = |_: &[OwnedArg]| Err(Error::Other("stop".to_owned()));
+        let tuner = tuner("test::stopped_check(Tensor x) -> Tensor").param("BY", [1, 2]).args((&x,));
+        let outcome = tuner.check_with(stopping, CheckOptions::default()).run_while(&asking, &|_| ());
+        assert_eq!(outcome.err().unwrap().to_string(), "stop");
+    }
+
+    #[test]
+    fn arguments_that_are_missing_and_truth_values() {
+        let error = tuner("test::no_arguments(Tensor x) -> Tensor").param("BY", [1]).run().err().unwrap().to_string();
+        assert!(error.contains("`x`"), "{error}");
+        let params = [Parameter { name: "ON".to_owned(), values: vec!["true".to_owned()] }];
+        let options =
+            tuner("test::truth(Tensor x) -> Tensor").options_of(&Config { params: &params, values: &params[0].values });
+        let SourceCode::Text(_, compile) = options.unwrap().source else { panic!("a text") };
+        assert_eq!(compile.front.defines, [("ON".to_owned(), "1".to_owned())]);
     }
 
     #[test]

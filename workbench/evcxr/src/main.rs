@@ -97,15 +97,24 @@ fn work_through(
                 let result = context.execute_with_callbacks(&code, callbacks);
                 let stopped = running.end();
                 let end = output.flush();
-                let is_error = matches!(&result, Ok(output) if output.is_empty());
-                match end {
-                    Some(end) if is_error => {
+                match (end, &result) {
+                    // Whatever the cell showed before its error stays.
+                    (Some(end @ End::Error(..)), Ok(output)) => {
+                        if !output.is_empty() {
+                            answer(&Answer::Display { data: output.content_by_mime_type.clone() });
+                        }
+                        answer(&render::ended(id, &end, stopped));
+                        continue;
+                    }
+                    (Some(end @ End::Panic(_)), Ok(output)) if output.is_empty() => {
                         answer(&render::ended(id, &end, stopped));
                         continue;
                     }
                     // A panic that the cell caught, or the reason why its process ended.
-                    Some(End::Panic(text) | End::Error(_, text)) => answer(&Answer::Stream { name: "stderr", text }),
-                    None => {}
+                    (Some(End::Panic(text) | End::Error(_, text)), _) => {
+                        answer(&Answer::Stream { name: "stderr", text })
+                    }
+                    (None, _) => {}
                 }
                 match result {
                     Ok(output) => answer(&Answer::Done { id, data: output.content_by_mime_type, stopped }),

@@ -84,13 +84,15 @@ struct Errors {
 
 impl Errors {
     fn line(&mut self, line: String) {
-        match Told::of(&line) {
-            Some(Told::Progress { line, html }) => return answer(&Answer::Progress { line, html }),
-            Some(Told::Error { name, text }) => {
-                self.end = Some(End::Error(name, text));
-                return;
+        if let Some((before, told)) = Told::of(&line) {
+            if !before.is_empty() {
+                answer(&Answer::Stream { name: "stderr", text: format!("{before}\n") });
             }
-            None => {}
+            match told {
+                Told::Progress { line, html } => answer(&Answer::Progress { line, html }),
+                Told::Error { name, text } => self.end = Some(End::Error(name, text)),
+            }
+            return;
         }
         if let Some(End::Panic(panic)) = &mut self.end {
             if !line.starts_with("note: run with `RUST_BACKTRACE") {

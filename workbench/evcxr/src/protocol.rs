@@ -33,10 +33,11 @@ pub enum Told {
 }
 
 impl Told {
-    /// The thing that a line tells, if it tells any.
-    pub fn of(line: &str) -> Option<Self> {
-        let json = line.strip_prefix("\u{1b}_workbench ")?.strip_suffix("\u{1b}\\")?;
-        serde_json::from_str(json).ok()
+    /// The thing that a line tells, if it tells any, and the output of the cell before it, which had no end of line.
+    pub fn of(line: &str) -> Option<(&str, Self)> {
+        let (before, told) = line.split_once("\u{1b}_workbench ")?;
+        let told = serde_json::from_str(told.strip_suffix("\u{1b}\\")?).ok()?;
+        Some((before, told))
     }
 }
 
@@ -54,6 +55,8 @@ pub enum Answer {
     Progress { line: String, html: String },
     /// The cell asks for a line.
     Input { prompt: String, password: bool },
+    /// A part of the output of a cell that ends with an error, by MIME type.
+    Display { data: HashMap<String, String> },
     /// The cell ended; its value by MIME type, if it has one. `stopped` if the user wanted it to.
     Done { id: u64, data: HashMap<String, String>, stopped: bool },
     /// The cell does not compile, or did not end well.

@@ -38,7 +38,7 @@ class _Notebook:
 
     def close(self) -> None:
         if self.handle is not None:
-            # What has only text shows nothing of it, either.
+            # The text form goes as well: a terminal shows that one.
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
@@ -88,7 +88,7 @@ def _place() -> _Notebook | _Marimo | _Terminal | None:
     if getattr(shell, "kernel", None) is not None:
         return _Notebook()
     marimo = sys.modules.get("marimo")
-    if marimo is not None and getattr(marimo, "running_in_notebook", bool)():
+    if marimo is not None and getattr(marimo, "running_in_notebook", lambda: False)():
         return _Marimo(marimo)
     stream = sys.stderr
     return _Terminal(stream) if stream is not None and stream.isatty() else None

@@ -111,7 +111,8 @@ class CompileError(_Drawn, SyntaxError, RuntimeError):
             if first.end is not None and first.end[0] == first.line:
                 self.end_lineno, self.end_offset = first.end
             # A traceback draws one place of a SyntaxError; the other errors are notes below it.
-            others = re.split(r"\n\n(?=error\[)", rendered)[1:]
+            drawn = re.split(r"\n\n(?=error\[|warning)", rendered)
+            others = [text for text in drawn if text.startswith("error[")][1:]
             self.__notes__ = ["\n\n".join(others)] if others else []
 
     def __str__(self) -> str:

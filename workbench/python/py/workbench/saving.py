@@ -104,7 +104,7 @@ class _Saved:
         """Takes in the text of an operator; all have the same one."""
         made = {"text": text, **_state(handle, module)}
         if self.text is not None and self.text != made:
-            raise make_argument_error(f"`{handle.name}` is of another text than `{self.title}`, and a manifest holds one")
+            raise make_argument_error(f"`{handle.name}` is of another text than `{self.title}`, and a manifest holds one; compile both from one text")
         self.text = made
 
     def _of_kernel(self, handle: Op, short: str) -> dict[str, Any]:

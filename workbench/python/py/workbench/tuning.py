@@ -301,6 +301,7 @@ class TuneReport:
     """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,
     `status` ("ok", "wrong", "failed" or "lost"), `message`, and for those that are right `median`, `low`, `high` in seconds, `ratio` (its time by that
     of the first configuration, measured in turns), `samples`, `round` (the last that it took part in) and `machine`; `notes` for the reader.
+    Times in the table and the picture are the first configuration's `median` multiplied by `ratio`, because only times of one moment can be compared.
 
     It shows itself as a table with the landscape of the parameters.
 
