@@ -9,7 +9,6 @@ import html
 import html.parser
 import importlib.util
 import os
-import pathlib
 import pty
 import re
 import select
@@ -23,8 +22,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-
-CHROMIUM = os.environ.get("WORKBENCH_CHROMIUM", "/usr/bin/chromium")
 
 #: A kernel with a blank line in it, as people write them.
 GELU = """
@@ -107,17 +104,6 @@ def words(page: str) -> str:
 
 
 # --- A browser -------------------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if not pathlib.Path(CHROMIUM).exists():
-        pytest.skip("there is no Chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
