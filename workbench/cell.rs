@@ -1,8 +1,7 @@
 //! Cells of Rust notebooks: `wb::cell!(text)` compiles CUDA C++ and shows its kernels; with `op` it makes an operator, a version of its name,
 //! which the cell can check and time at once.
 //!
-//! What the cell made comes back as its value; what there is to see is shown below the cell as one output, because evcxr shows the last of
-//! several only. An error ends the cell: it is shown where it is in the text, and variables of earlier cells stay.
+//! The value of a cell is the thing that it made. Reports are shown below the cell as one output, because evcxr shows the last of several only. An error ends the cell: it is shown where it is in the text, and variables of earlier cells stay.
 
 use crate::back::notebook;
 use crate::bench::{Asking, BenchReport, OpBench};

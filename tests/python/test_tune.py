@@ -314,37 +314,6 @@ def test_what_is_written_in_place_is_said():
     assert "a is written in place" in str(report)
 
 
-def test_times_are_of_the_best_code():
-    """Each kernel is hot and its code is settled before the first round: the last round has one tier."""
-    source = """
-    __global__ void f(const float* x, float* y, int n) {
-        int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i >= n) return;
-        float v = x[i];
-        for (int k = 0; k < TIMES; ++k) v = v * 0.5f + 0.25f;
-        y[i] = v;
-    }"""
-    calls = []
-    original = tuning_worker._call
-
-    def watched(op, args):
-        call = original(op, args)
-        kernel = op.module["f"]
-
-        def run():
-            call()
-            calls.append(kernel.tier)
-
-        return run
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tuning_worker, "_call", watched)
-        schema = "tunes::best_code(Tensor x) -> Tensor"
-        wb.tune(source, {"TIMES": [20, 60]}, schema=schema, shape="x[n] -> y[n]", make_args=ones, size=50_000, seconds=0.2)
-    # A round has up to 200 samples of each, so the last 100 calls are of the last one.
-    assert len(set(calls[-100:])) == 1, sorted(set(calls))
-
-
 def test_what_is_lost_for_good_is_told_and_resumed():
     executor = Losing(set(range(1, 100)))
     report = tune(many(20), executor=executor)

@@ -175,6 +175,39 @@ mod tests {
     }
 
     #[test]
+    fn rounds_begin_when_the_best_code_is_there() {
+        let text = "__global__ void f(const float* x, float* y, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= n) return;
+            float v = x[i];
+            for (int k = 0; k < 20; ++k) v = v * 0.5f + 0.25f;
+            y[i] = v;
+        }";
+        // Contestants are prepared for the warm-up, for the wait for code, and then for rounds.
+        let (prepared, tiers) = (RefCell::new(0), RefCell::new(Vec::new()));
+        let kernels = [(); 2].map(|()| crate::compile(text).unwrap().kernel("f").unwrap());
+        let make = |i: usize| -> Result<Contestant<'_>> {
+            *prepared.borrow_mut() += 1;
+            let is_timed = *prepared.borrow() > 4;
+            let (kernel, tiers) = (&kernels[i], &tiers);
+            let (x, mut y) = (ndarray::Array1::<f32>::ones(50_000), ndarray::Array1::<f32>::zeros(50_000));
+            Ok(Box::new(move || {
+                kernel.launch(196, 256).arg(&x).arg(&mut y).arg(50_000).run()?;
+                if is_timed {
+                    tiers.borrow_mut().push(kernel.tier());
+                }
+                Ok(())
+            }))
+        };
+        eliminate(2, 50_000, make, Duration::from_millis(20), &patient(&|_| false)).unwrap();
+        let mut seen = tiers.into_inner();
+        assert!(seen.len() > 10);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+    }
+
+    #[test]
     fn one_contestant_is_timed_once() {
         let outcome = eliminate(1, 1, |_| Ok(spinning(Duration::ZERO)), Duration::from_millis(1), &patient(&|_| false));
         assert_eq!(outcome.unwrap().standings[0].unwrap().round, 1);

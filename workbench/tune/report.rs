@@ -163,7 +163,7 @@ impl TuneReport {
         order
     }
 
-    /// What the report says in short: counts, and the fastest.
+    /// Facts in short: counts, and the fastest.
     pub fn facts(&self) -> Vec<(String, String)> {
         let ranked = self.ranked();
         let mut facts = vec![("configurations", self.rows.len().to_string()), ("right", ranked.len().to_string())];

@@ -162,7 +162,7 @@ impl<'a> Tuner<'a> {
         self
     }
 
-    /// How the text is compiled, besides the macros that are parameters.
+    /// Options of the compilation, besides the macros that are parameters.
     pub fn compile_options(mut self, options: CompileOptions) -> Self {
         self.compile = options;
         self
@@ -467,7 +467,7 @@ pub struct Tuning {
     /// Its outcome.
     pub report: TuneReport,
     schema: String,
-    /// What the operator of each row is made of.
+    /// The parts of the operator of each row.
     options: Vec<OpOptions>,
 }
 

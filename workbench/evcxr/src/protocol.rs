@@ -22,11 +22,11 @@ pub enum Request {
     Input { value: String },
 }
 
-/// What Workbench tells beside a cell's output (`workbench/back/notebook.rs`): a line of the error stream between two marks.
+/// A message of Workbench's beside a cell's output (`workbench/back/notebook.rs`): a line of the error stream between two marks.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    /// How far a measurement is.
+    /// Progress of a measurement: a line, and a picture as HTML or nothing.
     Progress { line: String, html: String },
     /// The error that ends the cell.
     Error { name: String, text: String },
@@ -51,7 +51,7 @@ pub enum Answer {
     Failed { message: String },
     /// Output of the cell that runs.
     Stream { name: &'static str, text: String },
-    /// How far the cell is: a line, and a picture as HTML or nothing. An empty line takes away the one before.
+    /// Progress of the cell: a line, and a picture as HTML or nothing. An empty line takes away the one before.
     Progress { line: String, html: String },
     /// The cell asks for a line.
     Input { prompt: String, password: bool },

@@ -119,7 +119,7 @@ impl NativeOp {
         Ok(())
     }
 
-    /// The name of the kernel or of the template that it runs; None for a closure.
+    /// The name of the kernel or of the template of its text; None for a closure.
     fn _kernel_name(&self) -> Option<String> {
         self.op.kernel_name()
     }
