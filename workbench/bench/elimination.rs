@@ -183,24 +183,25 @@ mod tests {
             for (int k = 0; k < 20; ++k) v = v * 0.5f + 0.25f;
             y[i] = v;
         }";
-        // Contestants are prepared for the warm-up, for the wait for code, and then for rounds.
-        let (prepared, tiers) = (RefCell::new(0), RefCell::new(Vec::new()));
+        // Contestants are prepared once for each round that they take part in, and before that for the warm-up and the wait for code.
+        let (prepared, tiers) = (RefCell::new(0usize), RefCell::new(Vec::new()));
         let kernels = [(); 2].map(|()| crate::compile(text).unwrap().kernel("f").unwrap());
         let make = |i: usize| -> Result<Contestant<'_>> {
             *prepared.borrow_mut() += 1;
-            let is_timed = *prepared.borrow() > 4;
+            let number = *prepared.borrow();
             let (kernel, tiers) = (&kernels[i], &tiers);
             let (x, mut y) = (ndarray::Array1::<f32>::ones(50_000), ndarray::Array1::<f32>::zeros(50_000));
             Ok(Box::new(move || {
                 kernel.launch(196, 256).arg(&x).arg(&mut y).arg(50_000).run()?;
-                if is_timed {
-                    tiers.borrow_mut().push(kernel.tier());
-                }
+                tiers.borrow_mut().push((number, kernel.tier()));
                 Ok(())
             }))
         };
-        eliminate(2, 50_000, make, Duration::from_millis(20), &patient(&|_| false)).unwrap();
-        let mut seen = tiers.into_inner();
+        let outcome = eliminate(2, 50_000, make, Duration::from_millis(20), &patient(&|_| false)).unwrap();
+        let of_rounds: usize = outcome.standings.iter().map(|s| s.unwrap().round).sum();
+        let before = prepared.into_inner() - of_rounds;
+        let rounds = tiers.into_inner().into_iter().filter(|(number, _)| *number > before);
+        let mut seen: Vec<_> = rounds.map(|(_, tier)| tier).collect();
         assert!(seen.len() > 10);
         seen.sort_unstable();
         seen.dedup();
