@@ -218,7 +218,7 @@ impl GradReport {
     }
 
     /// The first elements that do not agree, each with `output`, `output_index`, `argument`, `argument_index`, and the derivative by `backward`
-    /// and by `differences`.
+    /// and by `differences`; `kernel`, `block` and `thread` wrote the gradient's element, None where it is the result of no operator's kernel.
     #[getter]
     fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -230,6 +230,10 @@ impl GradReport {
             fields.set_item("argument_index", PyTuple::new(py, &m.input_index)?)?;
             fields.set_item("backward", m.analytical)?;
             fields.set_item("differences", m.numerical)?;
+            let writer = m.writer.as_ref();
+            fields.set_item("kernel", writer.map(|w| w.kernel.as_str()))?;
+            fields.set_item("block", writer.map(|w| (w.block[0], w.block[1], w.block[2])))?;
+            fields.set_item("thread", writer.map(|w| (w.thread[0], w.thread[1], w.thread[2])))?;
             list.append(fields)?;
         }
         Ok(list)
@@ -423,6 +427,26 @@ pub fn writer_maps(
     let owned = op.owned(args)?;
     let maps = op.with_arguments(py, &objects, || op.op().writer_maps(owned))?.map_err(|e| errors::to_py(py, e))?;
     Ok(maps.into_iter().map(|(name, map)| (name, Svg(map))).collect())
+}
+
+/// The work of a call, as the fields of `workbench.Work`; `Op.work` is the public function. `args` are complete.
+#[pyfunction]
+pub fn work_of<'py>(
+    py: Python<'py>,
+    op: &Bound<'py, NativeOp>,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (op, objects): (_, Vec<_>) = (op.get(), args.iter().collect());
+    let owned = op.owned(args)?;
+    let work = op.with_arguments(py, &objects, || op.op().work_of(owned))?.map_err(|e| errors::to_py(py, e))?;
+    let fields = PyDict::new(py);
+    fields.set_item("flops", work.flops)?;
+    fields.set_item("math_functions", work.math_functions)?;
+    fields.set_item("bytes_read", work.bytes_read)?;
+    fields.set_item("bytes_written", work.bytes_written)?;
+    fields.set_item("bytes_accessed", work.bytes_accessed)?;
+    fields.set_item("all_bytes_counted", work.all_bytes_counted)?;
+    Ok(fields)
 }
 
 /// Compares the results of two callables; `workbench.check` is the public function.
