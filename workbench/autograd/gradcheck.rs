@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::line_width::write_line;
 use crate::ops::{IntoArgs, Op, OwnedArg, Watched, dispatch, fill_defaults, watch_writers};
 use crate::runtime::{DType, Error, Result, Tensor};
 
@@ -147,17 +148,16 @@ impl fmt::Display for GradReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed { "agrees with finite differences" } else { "DIFFERS from finite differences" };
         writeln!(f, "the gradient of {} {verdict}", self.name)?;
-        writeln!(
-            f,
+        let facts = format!(
             "  {}, eps {:.0e}, atol {:.0e}, rtol {:.0e}; {} elements of Jacobians compared",
             self.precision, self.options.eps, self.options.atol, self.options.rtol, self.compared
-        )?;
+        );
+        write_line(f, &facts)?;
         for (input, error) in &self.max_error {
             writeln!(f, "  {}: largest error {error:.3e}", self.input(*input))?;
         }
         if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
-            writeln!(
-                f,
+            let worst = format!(
                 "  {} do not agree; worst: d {}{:?} / d {}{:?} is {:?} by backward and {:?} by differences",
                 self.mismatches,
                 self.output(w.output),
@@ -166,9 +166,10 @@ impl fmt::Display for GradReport {
                 w.input_index,
                 w.analytical,
                 w.numerical
-            )?;
+            );
+            write_line(f, &worst)?;
             if let Some(writer) = &w.writer {
-                writeln!(f, "  that element of the gradient was written by {writer}")?;
+                write_line(f, &format!("  that element of the gradient was written by {writer}"))?;
             }
         }
         Ok(())

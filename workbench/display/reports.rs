@@ -139,7 +139,7 @@ impl Show for CheckReport {
             }
         }
         let pictures: String = self.compared().map(OutputCheck::pictures).collect();
-        let title = format!("{} beside its reference", self.name);
+        let title = format!("{} beside {}", self.name, self.against);
         MimeBundle {
             plain: self.to_string(),
             html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),

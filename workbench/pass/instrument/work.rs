@@ -142,12 +142,11 @@ impl Walk<'_> {
         for (mut stmt, span) in block.stmts.into_iter().zip(block.spans) {
             self.count(&stmt);
             ends = stmt.is_terminator();
-            let mut inner = stmt.blocks_mut();
-            if ends || !inner.is_empty() {
+            if ends || !stmt.blocks().is_empty() {
                 self.settle(&mut out);
             }
-            for inner in &mut inner {
-                **inner = self.block(std::mem::take(*inner));
+            for inner in stmt.blocks_mut() {
+                *inner = self.block(std::mem::take(inner));
             }
             if matches!(stmt, Stmt::Return(_)) {
                 self.add_up(&mut out);

@@ -379,7 +379,7 @@ pub fn check_op(
 
 /// Compares the results of two versions of an operator on the same arguments, both on poisoned outputs; the older one is the reference.
 #[pyfunction]
-#[pyo3(signature = (old, new, args, rtol, atol, equal_nan, title))]
+#[pyo3(signature = (old, new, args, rtol, atol, equal_nan, title, against))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn check_versions(
     py: Python<'_>,
@@ -390,6 +390,7 @@ pub fn check_versions(
     atol: Option<f64>,
     equal_nan: bool,
     title: String,
+    against: String,
 ) -> PyResult<CheckReport> {
     let options = options(py, rtol, atol, equal_nan)?;
     let (mut names, mut results) = (Vec::new(), Vec::new());
@@ -406,7 +407,8 @@ pub fn check_versions(
         results.push((tensors, precisions));
     }
     let [(expected, wanted), (actual, precisions)] = &results[..] else { return Err(argument(py, "two versions")) };
-    let mut report = check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options);
+    let mut report = check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options)
+        .with_against(against);
     if !report.passed {
         let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
         let owned = op.owned(args)?;
@@ -451,7 +453,8 @@ pub fn work_of<'py>(
 
 /// Compares the results of two callables; `workbench.check` is the public function.
 #[pyfunction]
-#[pyo3(signature = (actual, expected, rtol, atol, equal_nan, title))]
+#[pyo3(signature = (actual, expected, rtol, atol, equal_nan, title, against=None))]
+#[expect(clippy::too_many_arguments, reason = "one call from a few places in Python")]
 pub fn check_results(
     py: Python<'_>,
     actual: &Bound<'_, PyAny>,
@@ -460,11 +463,15 @@ pub fn check_results(
     atol: Option<f64>,
     equal_nan: bool,
     title: &str,
+    against: Option<String>,
 ) -> PyResult<CheckReport> {
     let options = options(py, rtol, atol, equal_nan)?;
     let (actual, precisions) = values::measured(actual, "the result")?;
     let (expected, wanted) = values::measured(expected, "the result of the reference")?;
-    let report = check_outputs_as(title, (&actual, &precisions), (&expected, &wanted), &[], &options);
+    let mut report = check_outputs_as(title, (&actual, &precisions), (&expected, &wanted), &[], &options);
+    if let Some(against) = against {
+        report = report.with_against(against);
+    }
     Ok(CheckReport(report))
 }
 

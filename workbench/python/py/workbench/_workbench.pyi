@@ -442,6 +442,7 @@ def check_versions(
     atol: float | None,
     equal_nan: bool,
     title: str,
+    against: str,
 ) -> CheckReport: ...
 def check_results(
     actual: Any,
@@ -450,6 +451,7 @@ def check_results(
     atol: float | None,
     equal_nan: bool,
     title: str,
+    against: str | None = None,
 ) -> CheckReport: ...
 def library_names(module: Module) -> list[str]: ...
 def define_schema(schema: str) -> str: ...
