@@ -4,7 +4,7 @@
 //! The value of a cell is the thing that it made. Reports are shown below the cell as one output, because evcxr shows the last of several only. An error ends the cell: it is shown where it is in the text, and variables of earlier cells stay.
 
 use crate::back::notebook;
-use crate::bench::{Asking, BenchReport, OpBench};
+use crate::bench::OpBench;
 use crate::check::{CheckArgs, CheckOptions, CheckReport};
 use crate::display::{MimeBundle, Show, evcxr};
 use crate::ops::history::Version;
@@ -255,7 +255,7 @@ impl Run for OpCell<'_> {
             Some(bench) if passed => {
                 let bench = bench(&op);
                 let bench = comparable(&op).into_iter().fold(bench, OpBench::against_version);
-                shown.push(timed(bench)?.bundle());
+                shown.push(bench.run()?.bundle());
             }
             Some(_) => shown.push(MimeBundle::text("not timed, because the results are wrong")),
             None => {}
@@ -271,15 +271,6 @@ fn comparable(op: &Op) -> Option<u32> {
     let is_right = |version: &&Version| version.check.as_ref().is_some_and(|check| check.passed);
     let earlier = history.versions.iter().rev().filter(|version| version.number < own && version.schema == schema);
     earlier.into_iter().find(is_right).map(|version| version.number)
-}
-
-/// Runs a benchmark, with a line that says how far it is above the picture so far.
-fn timed(bench: OpBench<'_>) -> Result<BenchReport> {
-    let line = notebook::Line::default();
-    bench.run_while(&Asking::notebook(Some(&|now| {
-        let grows = now.report.sizes().len() > 1;
-        line.show(&now.line(), &if grows { now.report.plot().into_string() } else { String::new() });
-    })))
 }
 
 /// Runs a cell, shows what it has to show, and gives back what it made.

@@ -49,6 +49,11 @@ impl Drop for Line {
     }
 }
 
+/// Shows something among the outputs of the cell, as text and as HTML; false where nobody listens.
+pub fn show(plain: &str, html: &str) -> bool {
+    tell(&json!({ "display": { "plain": plain, "html": html } }))
+}
+
 /// Tells the error that ends the cell; false where nobody listens.
 pub fn tell_error(name: &str, text: &str) -> bool {
     tell(&json!({ "error": { "name": name, "text": text } }))

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::report::BenchReport;
-use super::sampling::{Asking, BenchConfig, Contestant, Progress, sweep_while};
-use crate::back::notebook;
+use super::sampling::{Asking, BenchConfig, Contestant, sweep_while};
 use crate::ops::{IntoArgs, Op, OwnedArg, Work, fill_defaults};
 use crate::runtime::{Error, Result};
 
@@ -124,21 +123,11 @@ impl<'a> OpBench<'a> {
         self
     }
 
-    /// Runs it.
+    /// Runs it until the user wants it to stop.
     ///
     /// # Errors
     /// [`Error::Argument`] without sizes, for a version that there is not, for two contestants of one name, and where counts are asked for that
     /// cannot be made; the first error of a call.
-    pub fn run(self) -> Result<BenchReport> {
-        let line = notebook::Line::default();
-        let tell = |now: &Progress<'_>| line.show(&now.line(), "");
-        self.run_while(&Asking::notebook(Some(&tell)))
-    }
-
-    /// [`OpBench::run`], until the user wants it to stop.
-    ///
-    /// # Errors
-    /// As [`OpBench::run`].
     pub fn run_while(self, asking: &Asking<'_>) -> Result<BenchReport> {
         let number = self.op.version_number();
         let mut timed = vec![(self.op.name().to_owned(), self.op.clone(), number)];

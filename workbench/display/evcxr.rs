@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use super::html::escape;
 use super::{MimeBundle, Show};
 use crate::autograd::GradReport;
+use crate::back::notebook;
 use crate::bench::BenchReport;
 use crate::check::CheckReport;
 use crate::ops::Op;
@@ -49,7 +50,7 @@ pub fn display(shown: &dyn Show) {
     let _ = out.write_all(blocks(&shown.bundle()).as_bytes()).and_then(|()| out.flush());
 }
 
-/// Shows several things as one output of the cell that is running; outside of evcxr their texts.
+/// Shows several things as one output of the cell that is running; outside of a notebook their texts.
 pub fn display_all(shown: &[MimeBundle]) {
     let texts: Vec<&str> = shown.iter().map(|bundle| bundle.plain.trim_end()).filter(|text| !text.is_empty()).collect();
     let plain = texts.join("\n");
@@ -57,8 +58,12 @@ pub fn display_all(shown: &[MimeBundle]) {
         Some(html) => html.clone(),
         None => format!("<pre>{}</pre>", escape(&bundle.plain)),
     };
-    // Both forms always: evcxr keeps the last of each, and they have to be of the same things.
-    let bundle = MimeBundle::text(plain).with_html(shown.iter().map(html).collect::<String>());
+    let page = shown.iter().map(html).collect::<String>();
+    // The kernel of ours shows all outputs of a cell; evcxr's own keeps the last one of each form, so both forms are of the same things.
+    if notebook::show(&plain, &page) {
+        return;
+    }
+    let bundle = MimeBundle::text(plain).with_html(page);
     let text = if std::env::var_os(RUNTIME).is_some() { blocks(&bundle) } else { format!("{}\n", bundle.plain) };
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

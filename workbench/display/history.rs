@@ -308,8 +308,9 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "notes: 2 versions");
         assert!(lines[1].contains("4 lines; ✓ exact; 1.00 ms at 1 Ki"), "{text}");
+        let second = format!("{} {}", lines[2], lines[3].trim_start());
         assert!(
-            lines[2].contains("+1 \u{2212}1; ✗ 3 elements differ; 500 µs at 1 Ki; faster by 2.00x (1.64\u{2013}2.44)"),
+            second.contains("+1 \u{2212}1; ✗ 3 elements differ; 500 µs at 1 Ki; faster by 2.00x (1.64\u{2013}2.44)"),
             "{text}"
         );
         let html = history.bundle().html.expect("a card");

@@ -8,6 +8,7 @@ pub mod evcxr;
 mod history;
 pub mod html;
 pub mod mime;
+mod progress;
 mod reports;
 pub mod text_diff;
 

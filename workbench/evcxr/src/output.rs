@@ -90,6 +90,10 @@ impl Errors {
             }
             match told {
                 Told::Progress { line, html } => answer(&Answer::Progress { line, html }),
+                Told::Display { plain, html } => {
+                    let data = [("text/plain".to_owned(), plain), ("text/html".to_owned(), html)];
+                    answer(&Answer::Display { data: data.into() });
+                }
                 Told::Error { name, text } => self.end = Some(End::Error(name, text)),
             }
             return;

@@ -28,6 +28,8 @@ pub enum Request {
 pub enum Told {
     /// Progress of a measurement: a line, and a picture as HTML or nothing.
     Progress { line: String, html: String },
+    /// Something to show among the cell's outputs.
+    Display { plain: String, html: String },
     /// The error that ends the cell.
     Error { name: String, text: String },
 }
@@ -55,7 +57,7 @@ pub enum Answer {
     Progress { line: String, html: String },
     /// The cell asks for a line.
     Input { prompt: String, password: bool },
-    /// A part of the output of a cell that ends with an error, by MIME type.
+    /// A part of the output of a cell, by MIME type.
     Display { data: HashMap<String, String> },
     /// The cell ended; its value by MIME type, if it has one. `stopped` if the user wanted it to.
     Done { id: u64, data: HashMap<String, String>, stopped: bool },
@@ -99,4 +101,22 @@ pub fn answer(answer: &Answer) {
     let mut out = std::io::stdout().lock();
     // A reader that is gone ends the session by the end of the standard input.
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Told;
+
+    #[test]
+    fn a_line_between_the_marks_is_told_and_others_are_not() {
+        let told = Told::of("\u{1b}_workbench {\"progress\":{\"line\":\"1/2\",\"html\":\"<b>\"}}\u{1b}\\");
+        assert!(matches!(told, Some(("", Told::Progress { line, html })) if line == "1/2" && html == "<b>"));
+        let told = Told::of("half a line\u{1b}_workbench {\"display\":{\"plain\":\"a\\nb\",\"html\":\"\"}}\u{1b}\\");
+        assert!(matches!(told, Some(("half a line", Told::Display { plain, .. })) if plain == "a\nb"));
+        let told = Told::of("\u{1b}_workbench {\"error\":{\"name\":\"CompileError\",\"text\":\"no\"}}\u{1b}\\");
+        assert!(matches!(told, Some(("", Told::Error { name, .. })) if name == "CompileError"));
+        for other in ["", "text", "\u{1b}_workbench {", "\u{1b}_workbench {\"unknown\":{}}\u{1b}\\", "\u{1b}_workbench {}\u{1b}\\ more"] {
+            assert!(Told::of(other).is_none(), "{other:?}");
+        }
+    }
 }
