@@ -226,7 +226,8 @@ mod tests {
             const float* p = i % 2 ? a : b;
             if (i < n) y[i] = p[i];
         }";
-        let either = Op::new("test::timed_either(Tensor a, Tensor b) -> Tensor").source(text).shape("a[n], b[n] -> y[n]");
+        let either =
+            Op::new("test::timed_either(Tensor a, Tensor b) -> Tensor").source(text).shape("a[n], b[n] -> y[n]");
         let either = either.block(64, 1, 1).build().unwrap();
         let pair = |n| (ones(n).0, ones(n).0);
         let error = either.bench(pair).sizes([4]).counted().run().unwrap_err().to_string();

@@ -412,7 +412,8 @@ pub(crate) mod tests {
                      numpy   263 µs    261–267 µs   63.8 GB/s  no difference shown (0.99–1.01)
             medians with 95 % intervals, 25 samples in interleaved rounds, caches warm,
                 clock overhead of 21.0 ns taken off
-            Test CPU, 4 cores, last-level cache 32 MiB, linux x86_64"#]].assert_eq(&report.to_string());
+            Test CPU, 4 cores, last-level cache 32 MiB, linux x86_64"#]]
+        .assert_eq(&report.to_string());
     }
 
     #[test]

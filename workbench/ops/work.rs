@@ -137,7 +137,9 @@ mod tests {
 
     #[test]
     fn threads_past_the_end_and_early_returns_count_nothing() {
-        let text = format!("__global__ void k(const float* x, float* y, int n) {{ {INDEX} if (i >= n) return; y[i] = 2 * x[i] + 1; }}");
+        let text = format!(
+            "__global__ void k(const float* x, float* y, int n) {{ {INDEX} if (i >= n) return; y[i] = 2 * x[i] + 1; }}"
+        );
         let op = op("work_saxpy(Tensor x) -> Tensor", &text, "x[n] -> y[n]");
         assert_eq!(counts(&op, (&floats(100),)), [200, 0, 400, 400, 800]);
         assert_eq!(counts(&op, (&floats(1),)), [2, 0, 4, 4, 8]);
@@ -154,7 +156,8 @@ mod tests {
                 c[i * n + j] = sum;
             }
         }";
-        let op = Op::new("test::work_product(Tensor a, Tensor b) -> Tensor").source(text).shape("a[m,k], b[k,n] -> c[m,n]");
+        let op =
+            Op::new("test::work_product(Tensor a, Tensor b) -> Tensor").source(text).shape("a[m,k], b[k,n] -> c[m,n]");
         let op = op.threads("n, m").block(8, 8, 1).build().unwrap();
         let (m, k, n) = (33, 17, 21);
         let args = (&Array2::<f32>::ones((m, k)), &Array2::<f32>::ones((k, n)));

@@ -115,7 +115,13 @@ mod tests {
         assert!(matches!(told, Some(("half a line", Told::Display { plain, .. })) if plain == "a\nb"));
         let told = Told::of("\u{1b}_workbench {\"error\":{\"name\":\"CompileError\",\"text\":\"no\"}}\u{1b}\\");
         assert!(matches!(told, Some(("", Told::Error { name, .. })) if name == "CompileError"));
-        for other in ["", "text", "\u{1b}_workbench {", "\u{1b}_workbench {\"unknown\":{}}\u{1b}\\", "\u{1b}_workbench {}\u{1b}\\ more"] {
+        for other in [
+            "",
+            "text",
+            "\u{1b}_workbench {",
+            "\u{1b}_workbench {\"unknown\":{}}\u{1b}\\",
+            "\u{1b}_workbench {}\u{1b}\\ more",
+        ] {
             assert!(Told::of(other).is_none(), "{other:?}");
         }
     }

@@ -33,8 +33,7 @@ pub enum Count {
 
 impl Count {
     /// Every count, in the order in which the kernel keeps them.
-    pub const ALL: [Count; 5] =
-        [Count::Flops, Count::MathFunctions, Count::Loaded, Count::Stored, Count::Elsewhere];
+    pub const ALL: [Count; 5] = [Count::Flops, Count::MathFunctions, Count::Loaded, Count::Stored, Count::Elsewhere];
 }
 
 /// The module in which `kernel` counts its work, and the pointer parameters whose elements are marked, by index: the `k`th has its marks in
@@ -89,7 +88,8 @@ pub fn count_work(module: &Module, kernel: FuncId) -> Result<(Module, Vec<usize>
         .enumerate()
         .map(|(k, &p)| Array { base: add.param(p), touched: add.param(own + 1 + k) })
         .collect();
-    let mut walk = Walk { func, origins, elems, arrays, sums, work, pending: [0; Count::ALL.len()], counts: Vec::new() };
+    let mut walk =
+        Walk { func, origins, elems, arrays, sums, work, pending: [0; Count::ALL.len()], counts: Vec::new() };
     // Counts that no statement adds to stay zero and need no addition to those of the launch.
     body.for_each_stmt(&mut |stmt| walk.count(stmt));
     let ever = std::mem::take(&mut walk.pending);

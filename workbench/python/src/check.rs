@@ -407,8 +407,8 @@ pub fn check_versions(
         results.push((tensors, precisions));
     }
     let [(expected, wanted), (actual, precisions)] = &results[..] else { return Err(argument(py, "two versions")) };
-    let mut report = check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options)
-        .with_against(against);
+    let mut report =
+        check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options).with_against(against);
     if !report.passed {
         let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
         let owned = op.owned(args)?;

@@ -41,8 +41,7 @@ impl Kernel {
     }
 
     fn prepare_in(env: &Environment, lab: &str, build: &str) -> Result<Self, String> {
-        // The folder is kept: it is shared by all checkouts, and a change of our few files compiles these alone.
-        let target = cache().join("workbench").join("evcxr");
+        let target = target();
         step::show(
             "build the session of Rust notebooks (the first time compiles rust-analyzer: some minutes)",
             Command::new("cargo")
@@ -63,6 +62,17 @@ impl Kernel {
         write(&kernel.lab.join(".cargo/config.toml"), build)?;
         write(&kernel.jupyter().join("kernels/rust/kernel.json"), &kernel.spec(env))?;
         Ok(kernel)
+    }
+
+    /// Runs the tests of the session's program.
+    pub fn test(&self) -> Result<(), String> {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["test", "--release", "--locked", "--manifest-path"]).arg(folder().join("Cargo.toml"));
+        step::tests(
+            "tests of the session of Rust notebooks",
+            cargo.arg("--target-dir").arg(target()),
+            step::is_failure_of_rust,
+        )
     }
 
     fn config(&self) -> PathBuf {
@@ -138,6 +148,12 @@ impl Drop for Pool {
 /// The folder of the kernel's files.
 fn folder() -> PathBuf {
     root().join("workbench/evcxr")
+}
+
+/// The folder in which the session's program is built. It is kept: it is shared by all checkouts, and a change of our few files compiles these
+/// alone.
+fn target() -> PathBuf {
+    cache().join("workbench").join("evcxr")
 }
 
 /// The user's cache folder.

@@ -151,6 +151,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
             None => Environment::for_tests()?,
         };
         let kernel = Kernel::for_tests(&environment)?;
+        kernel.test()?;
         kernel.warm(&environment, false)?;
         let notebooks = notebooks("notebooks/rust")?;
         for notebook in &notebooks {
