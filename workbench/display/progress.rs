@@ -13,7 +13,7 @@ impl OpBench<'_> {
     /// As [`OpBench::run_while`].
     pub fn run(self) -> Result<BenchReport> {
         let line = notebook::Line::default();
-        let tell = |now: &Progress<'_>| line.show(&now.line(), &picture_so_far(now.report));
+        let tell = |now: &Progress<'_>| line.show(&now.line(), &picture_so_far(&now.report));
         self.run_while(&Asking::notebook(Some(&tell)))
     }
 }
