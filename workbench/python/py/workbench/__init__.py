@@ -50,6 +50,7 @@ from .errors import (
 from .extension import load, load_inline
 from .manifest import load_library
 from .operators import Op, Spec, check, empty_like, op, ops
+from .printed_table import PrintedTable, printed_table
 from .sweeping import SweepReport, sweep
 from .tuning import TuneReport, tune
 
@@ -76,6 +77,7 @@ __all__ = [
     "LibraryOp",
     "Module",
     "Op",
+    "PrintedTable",
     "Spec",
     "Svg",
     "SweepReport",
@@ -100,6 +102,7 @@ __all__ = [
     "op",
     "ops",
     "printed",
+    "printed_table",
     "set_tier",
     "sweep",
     "synchronize",

@@ -335,11 +335,15 @@ class TuneReport:
     def best(self) -> Op:
         """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator. The
         gradient and other registrations of an operator that was tuned stay."""
+        return self._define(self._task.reference)
+
+    def _define(self, reference: Callable[..., Any] | None) -> Op:
+        """Defines the operator of the fastest configuration, with a reference."""
         from .operators import redefined
 
         config = self.best_config
         parts = tuning_worker.parts_of(self._task.parts, config)
-        return redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, self._task.reference)
+        return redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, reference)
 
     def plot(self, across: str | None = None, down: str | None = None) -> Svg:
         """The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.

@@ -83,9 +83,9 @@ def filled(text: Any, config: Config, *, truth: bool = False) -> Any:
     return text
 
 
-def macros_of(task: Task, config: Config) -> dict[str, str]:
+def macros_of(kernel: str | None, config: Config) -> dict[str, str]:
     """The macros of a configuration: what is no option and no argument of the template that `kernel` names. Truth values are 1 and 0."""
-    kernel = str(config.get("kernel") or task.parts["kernel"] or "")
+    kernel = str(config.get("kernel") or kernel or "")
     taken = {*OPTIONS, DTYPE, *(name for name in config if "{" + name + "}" in kernel)}
     rest = {name: value for name, value in config.items() if name not in taken}
     return {name: str(int(value)) if _is_truth(value) else str(value) for name, value in rest.items()}
@@ -117,10 +117,10 @@ def module_of(task: Task, config: Config) -> Any:
         raise make_argument_error(f"options is {given!r}; a string or a list of them is wanted")
     extra = [given] if isinstance(given, str) else list(given)
     if task.state is None:
-        module = compile_source(task.source, defines=macros_of(task, config), options=extra)
+        module = compile_source(task.source, defines=macros_of(task.parts["kernel"], config), options=extra)
         return module if task.timeout is None else module.with_timeout(task.timeout)
     state = dict(task.state)
-    state["defines"] = list({**dict(state["defines"]), **macros_of(task, config)}.items())
+    state["defines"] = list({**dict(state["defines"]), **macros_of(task.parts["kernel"], config)}.items())
     state["options"] = [*state["options"], *extra]
     return rebuild(task.source, state, task.timeout)
 
