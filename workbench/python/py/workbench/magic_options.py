@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import keyword
+import math
 import re
 from typing import Any, Callable, Collection, NoReturn, Sequence, TypeVar, cast
 
@@ -369,7 +370,7 @@ def extents(text: str, option: str, tuned: Collection[str] = ()) -> Any:
         numbers = [part for part in parts if isinstance(part, int)]
         if any(part not in {"{" + name + "}" for name in tuned} for part in parts if isinstance(part, str)):
             raise UsageError(f"{option} {text}: a block has numbers of threads: 256, or 16,16")
-        count = functools.reduce(lambda a, b: a * b, numbers)
+        count = math.prod(numbers)
         if count > 1024:
             raise UsageError(f"{option} {text}: a block has at most 1024 threads, and this one has {count}")
         if len(parts) == 3 and isinstance(parts[2], int) and parts[2] > 64:

@@ -55,7 +55,9 @@ def give_gradient(operator: Any, args: argparse.Namespace, words: Expressions) -
         try:
             operator.register_autograd(backward, **options)
         except ArgumentError as error:
-            raise UsageError(f"{words.magic}: {label}: {error}") from None
+            given = f"{label} --saves {','.join(args.saves)}" if args.saves is not None else label
+            given += f" --differentiable {','.join(args.differentiable)}" if args.differentiable is not None else ""
+            raise UsageError(f"{words.magic}: {given}: {error}") from None
     except UsageError as error:
         mistake = UsageError(f"{error}; the operator is there without a gradient, so run the cell again when there is one")
         mistake.__cause__ = error.__cause__

@@ -44,6 +44,12 @@ class TunedName:
     def __str__(self) -> str:
         return "{" + self._name + "}"
 
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError(f"{self} is filled in by each configuration of --tune; write the name alone in its braces, and what is done with it around them")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refuse
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __neg__ = __getitem__ = __call__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
 
 def tuned_names(words: Sequence[str]) -> list[str]:
     """The names of the parameters in the words of a line.
@@ -57,10 +63,13 @@ def tuned_names(words: Sequence[str]) -> list[str]:
 
 
 def parameter(text: str) -> tuple[str, list[Any]]:
-    """The name and the values of a parameter. Ints, truth values and tuples of ints are Python's; other values are texts.
+    """The name and the values of a parameter. Ints, truth values and tuples are Python's, and so is a list in brackets as a whole; other values
+    are texts.
 
     >>> parameter("PER=1,2,4"), parameter("block=64,(16, 16)"), parameter("T=float,double")
     (('PER', [1, 2, 4]), ('block', [64, (16, 16)]), ('T', ['float', 'double']))
+    >>> parameter("T=['pair<int, int>', 'float']")
+    ('T', ['pair<int, int>', 'float'])
     """
     name, equals, rest = text.partition("=")
     name = name.strip()
@@ -71,8 +80,10 @@ def parameter(text: str) -> tuple[str, list[Any]]:
     if name == "shape":
         raise UsageError(f"--tune {text}: the shape is what the operator promises, and is not tuned; write --shape")
     parts = split_list(rest)
-    whole = _literal(rest.strip()) if rest.strip().startswith("[") and len(parts) == 1 else None
-    values = list(whole) if isinstance(whole, list) else [_value(part) for part in parts]
+    is_list = len(parts) == 1 and parts[0].startswith("[")
+    values = _literal(parts[0]) if is_list else [_value(part) for part in parts]
+    if not isinstance(values, list):
+        raise UsageError(f"--tune {text}: {rest.strip()} is no list of numbers and texts")
     if "" in parts or not values:
         raise UsageError(f"--tune {text}: a value is missing")
     shown = [str(value) for value in values]
@@ -87,8 +98,8 @@ def _value(text: str) -> Any:
         return int(text)
     if text in _TRUTH:
         return _TRUTH[text]
-    literal = _literal(text) if text[:1] in ("(", '"', "'") else None
-    return literal if isinstance(literal, (str, tuple)) else text
+    literal = _literal(text) if text.startswith("(") else None
+    return literal if isinstance(literal, tuple) else text
 
 
 def _literal(text: str) -> Any:
@@ -166,7 +177,8 @@ class Tuning:
         display(report)
         name, first = operator.__name__, name_of(self.first)
         if not report.ranked:
-            note = "" if make is not None else " (the arguments are random arrays of one dimension, as none are given; --make makes others)"
+            is_random = make is None and any(row["status"] == "failed" for row in report.rows)
+            note = "" if not is_random else " (the arguments are random arrays of one dimension, as none are given; --make makes others)"
             print(f"%%kernel: no configuration is right; `{name}` stays {first}{note}")
             return False
         best, count = report.best_config, len(report.rows)

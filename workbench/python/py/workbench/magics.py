@@ -114,7 +114,7 @@ class WorkbenchMagics(Magics):
         if hidden:
             print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
         if mistake is None or isinstance(mistake, UsageError):
-            # Names of the cell are there by now: a gradient may be a host function of it.
+            # The names of the cell are there by now, for the expressions.
             wrong = give_gradient(operator, args, words)
             mistake = mistake or wrong
         if mistake is not None:

@@ -38,7 +38,8 @@ def printed_table(block: Place = None, thread: Place = None, kernel: Any = None,
     `block` and `thread` take an index of x, or a tuple of up to three for x, y and z, each an int, a `range`, a `slice` or None for all; the
     indices that a tuple leaves out are all, too. Or a callable, which is given the tuple (x, y, z) of ints. `kernel` is a name (that of a template
     stands for all its instances), a kernel, an operator of one, or a callable, which is given the name, and None for host code. `contains` is a
-    part of the text. Rows of host code have no block and no thread: filters of these leave them out.
+    part of the text. Rows of host code have no block and no thread: filters of these leave them out. Kernels of the algorithms of Thrust and CUB have
+    names of the library, which begin with `__wb`.
 
     Raises ArgumentError for a filter that could take no row, such as a negative index or an empty range. A filter that no row happens to pass
     gives an empty table.
