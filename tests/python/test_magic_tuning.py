@@ -242,6 +242,8 @@ LINE = f"%%kernel {SCALE_OP} "
         ("--tune PER=1,,2", "--tune PER=1,,2: a value is missing"),
         ("--tune PER=[]", "--tune PER=[]: a value is missing"),
         ("--tune PER=[a]", "--tune PER=[a]: [a] is no list of numbers and texts"),
+        ("--tune PER=1,2 --tune block=n,64", "--tune block=n,64: a block has numbers of threads: 256, or (16, 16)"),
+        ("--tune PER=1,2 --tune 'block=(1, 2, 3, 4)'", "a block has numbers of threads"),
         ("--tune PER=1,2,1", "--tune PER=1,2,1: 1 is there twice; give each value once"),
         ("--tune a-b=1,2", "`a-b` is no name of a macro or an option"),
         ("--tune shape=1,2", "is not tuned; write --shape"),

@@ -86,11 +86,18 @@ def parameter(text: str) -> tuple[str, list[Any]]:
         raise UsageError(f"--tune {text}: {rest.strip()} is no list of numbers and texts")
     if "" in parts or not values:
         raise UsageError(f"--tune {text}: a value is missing")
+    if name == "block" and not all(_is_block(value) for value in values):
+        raise UsageError(f"--tune {text}: a block has numbers of threads: 256, or (16, 16)")
     shown = [str(value) for value in values]
     twice = next((value for at, value in enumerate(shown) if value in shown[:at]), None)
     if twice is not None:
         raise UsageError(f"--tune {text}: {twice} is there twice; give each value once")
     return name, values
+
+
+def _is_block(value: Any) -> bool:
+    extents = value if isinstance(value, tuple) else (value,)
+    return 1 <= len(extents) <= 3 and all(isinstance(extent, int) and not isinstance(extent, bool) for extent in extents)
 
 
 def _value(text: str) -> Any:

@@ -102,7 +102,8 @@ class WorkbenchMagics(Magics):
         for warning in module.warnings:
             print(warning)
         # The kernels are right, whatever is wrong with the operator.
-        operator = mistake = None
+        operator: Any = None
+        mistake: Exception | None = None
         if args.op is not None:
             try:
                 operator, mistake = self._operator_of(module, args, words, tuning)

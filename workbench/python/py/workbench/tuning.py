@@ -53,7 +53,8 @@ def tune(
     `dtype` is handed to `make_args` as a keyword. `{NAME}` in `threads`, `grid`, `shared_mem`, `kernel` and `block` stands for a value:
     `kernel="tiled<{TILE}>"`, `block="{BLOCK}"`. Names in `kernel` are arguments of its template, every other name is a macro of the text.
     `where(config)` leaves out combinations.
-    `make_args(size)` gives the arguments of a call, all by position, keyword-only ones too. Without a reference (here, or the operator's) results are not checked, and the report says so.
+    `make_args(size)` gives the arguments of a call, all by position, keyword-only ones too. Without a reference (here, or the operator's) results
+    are not checked, and the report says so.
 
     Configurations leave the timing as soon as they are clearly behind; `seconds` is for each one that stays to the end. All are compared with the
     first that is right, which is timed with every share of them, so that machines of different speed can take part: `executor` is anything
