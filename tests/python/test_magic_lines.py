@@ -215,6 +215,8 @@ def test_names_of_pythons_are_refused_with_advice(shell):
     "magic, parts",
     [
         ("%%kernel", ["{...} and $name are filled in", "except in Python: EXPR", "--atol belongs to it", "neither\n", "with --device cuda"]),
+        ("%%kernel", ["it does not become the operator's reference", "against finite differences", "examples: %%kernel --op", "--tune block=64,128,256"]),
+        ("%kernel_printf", ["blocks with these indices", "a range such as 0:4 (its end is not in it)", "examples: %kernel_printf"]),
         ("%kernel_check", ["OP                the operator", "name=argument", "--rtol belongs to it", "instead of the operator's own"]),
         ("%kernel_bench", ["OP           the operator", "a callable to time beside it", "1k:1M (doubling)", "makes the arguments for a size"]),
         ("%kernel_history", ["a kernel, an operator or a module that a cell has made"]),

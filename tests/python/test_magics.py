@@ -222,7 +222,7 @@ def test_help_is_printed(shell, capsys):
         out = capsys.readouterr().out
         assert out.startswith("usage: %%kernel") and "--shape" in out, cell
     assert "k" not in shell.user_ns
-    for magic in ["kernel_check", "kernel_bench", "kernel_history", "kernel_ir", "kernel_gpu", "timekernel"]:
+    for magic in ["kernel_check", "kernel_bench", "kernel_history", "kernel_printf", "kernel_ir", "kernel_gpu", "timekernel"]:
         shell.run_line_magic(magic, "--help")
         assert capsys.readouterr().out.startswith(f"usage: %{magic}")
 

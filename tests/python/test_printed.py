@@ -88,8 +88,8 @@ def test_what_is_kept_is_bounded(monkeypatch):
     monkeypatch.setattr(_printed, "KEPT", 10)
     kept = _printed._Cell(1)
     for _ in range(5):
-        kept.add("12345\n")
-    assert kept.texts == ["12345\n"] * 2
+        kept.add(_printed.Output("12345\n", bytes(_printed.PLACE), (), 0))
+    assert [output.text for output in kept.outputs] == ["12345\n"] * 2 and kept.lost == 3
 
 
 def test_a_process_without_a_console_prints_nothing(monkeypatch):

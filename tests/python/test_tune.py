@@ -372,3 +372,33 @@ def test_a_killed_worker_of_dask_loses_nothing(tmp_path):
     assert [row["config"]["N"] for row in report.rows] == list(range(80))
     assert {row["status"] for row in report.rows} == {"ok"}, report.notes
     assert len({row["machine"] for row in report.rows}) >= 2
+
+
+@pytest.mark.parametrize("make", [lambda text, schema: wb.op(schema, text, shape="x[n] -> y[n]"), lambda text, schema: wb.compile(text)])
+def test_options_of_the_compiler_hold_for_an_operator_and_a_module(make, tmp_path):
+    (tmp_path / "one.h").write_text("#define ONE 1\n")
+    text = """
+    #ifdef HEADER
+    #include "one.h"
+    #else
+    #define ONE 5
+    #endif
+    #ifndef FACTOR
+    #define FACTOR 5
+    #endif
+    __global__ void scale(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = FACTOR * ONE * x[i]; }"""
+    schema = "tunes::optional(Tensor x) -> Tensor"
+    made = make(text, schema)
+    options = {} if isinstance(made, wb.Op) else {"schema": schema, "shape": "x[n] -> y[n]"}
+    report = wb.tune(made, {"options": [["-DFACTOR=2", "-DHEADER", f"-I{tmp_path}"], "-DFACTOR=2", "--fmad=false", "--nonsense"]}, reference=doubled, make_args=ones, size=9, seconds=0.002, **options)
+    assert [row["status"] for row in report.rows] == ["ok", "wrong", "wrong", "failed"], report
+    assert "option `--nonsense` is not known to the CPU" in report.rows[-1]["message"]
+
+
+def test_keyword_only_arguments_go_by_position():
+    source = "__global__ void kw(const float* x, float c, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = c * x[i]; }"
+    options = {"schema": "tunes::kw(Tensor x, *, float c) -> Tensor", "shape": "x[n] -> y[n]", "make_args": lambda n: (ones(n), 2.0), "size": 9, "seconds": 0.002}
+    for reference in (lambda x, c: c * x, None):
+        report = wb.tune(source, {"block": [32, 64]}, reference=reference, **options)
+        assert [row["status"] for row in report.rows] == ["ok", "ok"], report
+    assert report.best(ones(2), c=3.0).tolist() == [3, 3]

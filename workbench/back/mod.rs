@@ -12,6 +12,7 @@ pub mod notebook;
 pub mod printf;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::interrupt::Interrupt;
@@ -420,6 +421,19 @@ pub struct PrintfRecord {
     pub thread: [u32; 3],
     /// The formatted text.
     pub text: String,
+    /// The kernel that the thread belongs to; `None` for host code, whose block and thread are zeros.
+    pub kernel: Option<Arc<str>>,
+}
+
+/// Notes the kernel whose launch gave these records, in those that do not know theirs yet.
+pub(crate) fn name_kernel(records: &mut [PrintfRecord], kernel: &str) {
+    if records.is_empty() {
+        return;
+    }
+    let name: Arc<str> = kernel.into();
+    for record in records {
+        record.kernel.get_or_insert_with(|| name.clone());
+    }
 }
 
 /// The outcome of a launch.

@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn records_sort_by_block_then_thread_then_time() {
-        let record = |block, thread, text: &str| PrintfRecord { block, thread, text: text.to_owned() };
+        let record = |block, thread, text: &str| PrintfRecord { block, thread, text: text.to_owned(), kernel: None };
         let sorted = sort_records(vec![
             (9, record([0, 1, 0], [0, 0, 0], "d")),
             (3, record([1, 0, 0], [0, 0, 0], "c")),

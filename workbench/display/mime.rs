@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn printed_text_says_what_was_dropped() {
-        let record = |text: &str| PrintfRecord { block: [0; 3], thread: [0; 3], text: text.to_owned() };
+        let record = |text: &str| PrintfRecord { block: [0; 3], thread: [0; 3], text: text.to_owned(), kernel: None };
         let report = Report { output: vec![record("a "), record("b")], dropped: 3, warnings: Vec::new() };
         assert_eq!(report.bundle().plain, "a b\n[3 more printf calls were dropped]\n");
         assert_eq!(Report::default().bundle().plain, "");

@@ -9,7 +9,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult
 use super::driver::{self, Abandoned, Context, GpuState, Previous};
 use super::queue::{self, Patience, Refused};
 use super::{Code, record, variables};
-use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach};
+use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, Queue, RawArg, RawFault, Reach, name_kernel};
 use crate::ir::{Param, ParamType};
 
 /// The pointer of the prelude to the log.
@@ -77,7 +77,7 @@ impl Code {
         };
         let launch = GpuLaunch { kernel, lowered, params, args, config };
         let gone = |kind, detail: &str| {
-            self.outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, kind, detail.to_owned())))
+            self.outcome(kernel, record::Log::default(), Some(self.fault_at_kernel(kernel, kind, detail.to_owned())))
         };
         let late = || gone(FaultKind::Interrupted, "interrupted while it waited for earlier work; it was not launched");
         driver::own()?;
@@ -159,7 +159,7 @@ impl Code {
         let detail = format!(
             "it was not launched: something else that this process ran on the GPU broke the context, {what}; restart the process"
         );
-        Ok(self.outcome(record::Log::default(), Some(self.fault_at_kernel(kernel, FaultKind::Device, detail))))
+        Ok(self.outcome(kernel, record::Log::default(), Some(self.fault_at_kernel(kernel, FaultKind::Device, detail))))
     }
 
     /// The kernel as a function in the module of the current context.
@@ -264,7 +264,7 @@ impl Code {
             End::GivenUp(kind, detail) => {
                 let log = context.take_log(true);
                 state.abandoned = Some(Abandoned { kernel: kernel.to_owned(), memory: std::mem::take(memory), end });
-                return Ok(self.outcome(log, Some(self.fault_at_kernel(kernel, kind, detail))));
+                return Ok(self.outcome(kernel, log, Some(self.fault_at_kernel(kernel, kind, detail))));
             }
         }
         let log = context.take_log(false);
@@ -272,7 +272,7 @@ impl Code {
         if fault.is_none() && config.queue.is_none() {
             download(launch.params, launch.args, config.reach, &regions, stream)?;
         }
-        Ok(self.outcome(log, fault))
+        Ok(self.outcome(kernel, log, fault))
     }
 
     /// The module, loaded once in each context.
@@ -284,7 +284,8 @@ impl Code {
         self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn outcome(&self, log: record::Log, fault: Option<RawFault>) -> Outcome {
+    fn outcome(&self, kernel: &str, mut log: record::Log, fault: Option<RawFault>) -> Outcome {
+        name_kernel(&mut log.output, kernel);
         Outcome { output: log.output, dropped: log.dropped, fault }
     }
 
@@ -318,7 +319,7 @@ impl Code {
             Some(reported) => self.reported(kernel, reported),
             None => self.fault_at_kernel(kernel, FaultKind::Device, detail),
         };
-        self.outcome(log, Some(fault))
+        self.outcome(kernel, log, Some(fault))
     }
 
     fn fault_at_kernel(&self, kernel: &str, kind: FaultKind, detail: String) -> RawFault {

@@ -140,7 +140,8 @@ fn record(bytes: &[u8]) -> PrintfRecord {
     }
     // The format was not known when compiling; an invalid one is shown as it stands.
     let pieces = format::parse(&format).unwrap_or_else(|_| vec![Piece::Text(format.clone())]);
-    PrintfRecord { block: triple(bytes, 8), thread: triple(bytes, 20), text: format_record(&pieces, &args) }
+    let text = format_record(&pieces, &args);
+    PrintfRecord { block: triple(bytes, 8), thread: triple(bytes, 20), text, kernel: None }
 }
 
 #[cfg(test)]

@@ -41,7 +41,9 @@ pub unsafe extern "C" fn printf(ctx: *mut WorkerCtx, site: u64, words: *const u6
     let text = format_record(pieces, &values);
     // CUDA's printf gives the number of arguments, C's the number of characters.
     let result = if *host { text.len() as i64 } else { args.len() as i64 };
-    let record = PrintfRecord { block: launch.grid.unflatten(ctx.block_linear), thread: ctx.thread, text };
+    // The launch adds the kernel's name at its end, once for all records.
+    let block = launch.grid.unflatten(ctx.block_linear);
+    let record = PrintfRecord { block, thread: ctx.thread, text, kernel: None };
     ctx.worker.output.push(ctx.block_linear, record);
     result
 }

@@ -22,7 +22,7 @@ use crate::back::cpu::abi::context::{EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use crate::back::cpu::abi::site::Named;
 use crate::back::cpu::image::{EntryPoint, Image, Way};
 use crate::back::cpu::stack;
-use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawFault, notebook};
+use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawFault, name_kernel, notebook};
 
 /// Nanoseconds of an operation of the static estimate.
 const NS_PER_OP: f64 = 0.35;
@@ -567,7 +567,9 @@ impl Launch<'_> {
         let (output, cut) = if self.entry.is_host {
             (finished.records.into_iter().map(|(_, record)| record).collect(), 0)
         } else {
-            merge(finished.records, last)
+            let (mut output, cut) = merge(finished.records, last);
+            name_kernel(&mut output, &self.entry.name);
+            (output, cut)
         };
         let fault = fault.map(|(_, fault)| fault);
         (finished.result, Outcome { output, dropped: finished.dropped + cut, fault })

@@ -326,6 +326,7 @@ fn output_comes_in_block_thread_time_order() {
             expected.extend((0..3).map(|k| (block, thread, format!("at {block}.{thread}.{k}\n"))));
         }
     }
+    assert!(outcome.output.iter().all(|record| record.kernel.as_deref() == Some("hello")));
     let got: Vec<_> = outcome.output.into_iter().map(|r| (r.block[0], r.thread[0], r.text)).collect();
     assert!(got == expected);
     assert_eq!(outcome.dropped, 0);

@@ -50,6 +50,7 @@ from .errors import (
 from .extension import load, load_inline
 from .manifest import load_library
 from .operators import Op, check, op, ops
+from .printed_table import PrintedTable, printed_table
 from .spec import Spec, empty_like
 from .sweeping import SweepReport, sweep
 from .tuning import TuneReport, tune
@@ -78,6 +79,7 @@ __all__ = [
     "LibraryOp",
     "Module",
     "Op",
+    "PrintedTable",
     "Spec",
     "Svg",
     "SweepReport",
@@ -103,6 +105,7 @@ __all__ = [
     "op",
     "ops",
     "printed",
+    "printed_table",
     "set_tier",
     "sweep",
     "synchronize",

@@ -64,14 +64,20 @@ def _defines(line: str) -> dict[str, str]:
     from IPython.core.error import UsageError
 
     from .magic_options import macro_of, split_line
+    from .magic_tuning import parameter
+    from .tuning_worker import macros_of
 
-    defines = {}
+    defines: dict[str, str] = {}
     try:
         words = iter(split_line(line, ""))
         for word in words:
             if word.startswith("-D"):
                 name, value = macro_of(word[2:] or next(words, ""))
                 defines[name] = value
+            elif word == "--tune" or word.startswith("--tune="):
+                # The cell is compiled with the first values.
+                name, values = parameter(word[len("--tune=") :] or next(words, ""))
+                defines |= macros_of(None, {name: values[0]})
             elif word.startswith("--") and "=" not in word:
                 # Options take a value, which may look like anything.
                 next(words, None)

@@ -8,7 +8,7 @@ import itertools
 import linecache
 from collections import ChainMap
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from IPython.core.error import UsageError
 from IPython.utils.text import DollarFormatter
@@ -50,10 +50,13 @@ class Expressions:
     def __init__(self, shell: Any, magic: str) -> None:
         self.shell, self.magic = shell, magic
 
-    def fill(self, text: str) -> str:
-        """A text with `{...}` and `$name` filled in; raises what an expression in it raises."""
-        space = self.shell.user_ns
-        return DollarFormatter().vformat(text, args=[], kwargs=space) if "{" in text or "}" in text or "$" in text else text
+    def fill(self, text: str, own: Mapping[str, Any] | None = None) -> str:
+        """A text with `{...}` and `$name` filled in; raises what an expression in it raises. `own` are names before those of the notebook."""
+        if not any(mark in text for mark in "{}$"):
+            return text
+        # The formatter evaluates, and takes a dict alone.
+        space = {**self.shell.user_ns, **own} if own else self.shell.user_ns
+        return DollarFormatter().vformat(text, args=[], kwargs=space)
 
     def value(self, text: str, label: str | None = None) -> Any:
         """The value of an expression. `label` is what was written, `--reference f`, if that is more than the expression."""
@@ -114,13 +117,13 @@ class Expressions:
         return UsageError(f"{self.magic}: {label}: {type(error).__name__}: {getattr(error, 'msg', error)}{advice}")
 
 
-def random_ones(operator: Any, magic: str, remedy: str) -> Arguments:
-    """Random arguments of an operator of kernels; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
+def random_ones(operator: Any, magic: str, remedy: str, size: int = _RANDOM_SIZE) -> Arguments:
+    """Random arguments of an operator of kernels, arrays of `size` elements; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
     make = getattr(operator, "_random_args", None)
     if make is None:
         raise UsageError(f"{magic}: `{operator.name}` is no operator of kernels, so nothing says what its arrays are; {remedy}")
     try:
-        return Arguments.of_order(operator, make(_RANDOM_SIZE))
+        return Arguments.of_order(operator, make(size))
     except ArgumentError as error:
         raise UsageError(f"{magic}: {error}; {remedy}") from None
 

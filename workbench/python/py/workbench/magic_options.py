@@ -9,16 +9,18 @@ from __future__ import annotations
 import argparse
 import functools
 import keyword
+import math
 import re
-from typing import Any, Callable, NoReturn, Sequence, TypeVar, cast
+from typing import Any, Callable, Collection, NoReturn, Sequence, TypeVar, cast
 
 from IPython.core.error import UsageError
 
 from .description import split_list
 from .errors import ArgumentError
+from .magic_tuning import parameter
 
 __all__ = [
-    "Parser", "extents", "kernel_parser", "listing_parser", "macro_of", "op_name", "options_before", "parse_sizes",
+    "Parser", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
     "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
 ]
 
@@ -33,10 +35,21 @@ _IN_DOUBLE = re.compile(rf'({_BEFORE_QUOTES})"((?:[^"\\]|\\.)*)"')
 _IN_SINGLE = re.compile(rf"({_BEFORE_QUOTES})'((?:[^'\\]|\\.)*)'")
 _IS_OPTION = re.compile(r"--?[A-Za-z]")
 #: Options of `%%kernel` that say something about the operator of `--op`.
-_OF_OPERATORS = ("shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "check", "bench", "args", "sizes", "make", "rtol", "atol")
+_OF_OPERATORS = (
+    "shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "autograd", "setup_context", "saves", "differentiable",
+    "check", "gradcheck", "tune", "bench", "args", "sizes", "make", "rtol", "atol",
+)  # fmt: skip
 #: An option at the start of the line of `%timekernel`; the minus of a number or a name is the statement's.
 _TIME_OPTION = re.compile(r"(--[a-z][\w-]*(?:=\S*)?|-o|-h|--)(?:\s+|$)")
 _RULE = "{...} and $name are filled in with values of the notebook"
+_EXAMPLES = """
+examples:
+  %%kernel --op "lab::relu(Tensor x) -> Tensor" --shape "x[*] -> y[*]" --check f --bench numpy=f --sizes 1k:1M
+  %%kernel --op ... --reference f --autograd backward --setup-context setup --check --gradcheck
+  %%kernel --op ... --autograd wb.ops.lab.relu_backward --saves x --gradcheck "x[:50]"
+  %%kernel --op ... --reference f --tune block=64,128,256 --tune PER=1,2,4 --threads "(n + {PER} - 1) / {PER}"
+  %%kernel --op ... --reference f --kernel "tiled<{TILE}>" --tune TILE=8,16 --check --make f_of_size
+"""
 
 
 class _HelpShown(Exception):
@@ -57,22 +70,31 @@ class _Once(argparse.Action):
 class Parser(argparse.ArgumentParser):
     """Options of a magic: a mistake is a usage error of the cell, never an exit; `--help` prints the help.
 
-    `python` names the words that are Python's, for the help; `fill` gives text its values of the notebook.
+    `python` names the words that are Python's, for the help; `fill` gives text its values of the notebook; `examples` end the help.
     """
 
-    def __init__(self, prog: str, does: str, python: str, fill: Fill | None = None, usage: str | None = None) -> None:
+    def __init__(self, prog: str, does: str, python: str, fill: Fill | None = None, usage: str | None = None, examples: str = "") -> None:
         rule = f"{_RULE}, except in Python: {python}." if python else f"{_RULE}."
         rest = "" if python == "STATEMENT" else " A word with spaces stands in quotes."
         super().__init__(prog=prog, allow_abbrev=False, description=does, epilog=rule + rest, usage=usage)
+        self._examples = examples
         self.register("action", None, _Once)
         self._fill = fill
 
+    def format_help(self) -> str:
+        """The help, with the examples as they are written: argparse would fill their lines."""
+        return super().format_help() + self._examples
+
     def text(self, word: str) -> str:
         """A word of text: not empty, with the notebook's values filled in."""
+        return self.filled(word, self._fill)
+
+    def filled(self, word: str, fill: Fill | None) -> str:
+        """A word of text with the values that `fill` gives it."""
         if not word.strip():
             raise argparse.ArgumentTypeError("its value is empty; leave it out, or give it one")
         try:
-            return word if self._fill is None else self._fill(word)
+            return word if fill is None else fill(word)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             raise argparse.ArgumentTypeError(f"{word}: {why}; braces and $ that ask for no value are doubled: {{{{, }}}}, $$") from None
@@ -150,32 +172,66 @@ def usage(magic: str) -> Callable[[_Method], _Method]:
     return wrap
 
 
-def kernel_parser(fill: Fill | None = None) -> Parser:
-    """The options of `%%kernel`."""
-    does = "Compiles the cell as CUDA C++ and lands its kernels in the notebook's namespace; with --op it makes an operator, checks and times it."
-    parser = Parser("%%kernel", does, "EXPR", fill)
+def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tuned: Collection[str] = ()) -> Parser:
+    """The options of `%%kernel`. `fill_launch` is that of the options of a launch, which leaves the parameters `tuned` as they are: `{PER}`."""
+    does = (
+        "Compiles the cell as CUDA C++ and lands its kernels in the notebook's namespace; with --op it makes an operator. --check, --gradcheck, "
+        "--tune and --bench check, tune and time it, in this order; what is wrong is neither tuned nor timed."
+    )
+    parser = Parser("%%kernel", does, "EXPR", fill, examples=_EXAMPLES)
     text, number, python = parser.text, parser.number, parser.expression
     parser.add_argument("--op", type=text, metavar="SCHEMA", help="register an operator: torch's schema grammar")
     parser.add_argument("--shape", type=text, metavar="S", help='the shape signature, such as "x[*] -> out[*]"')
-    parser.add_argument("--threads", type=parser.extents("--threads"), metavar="E", help='threads of a launch, expressions over dims: "n", "cols, rows"')
-    parser.add_argument("--grid", type=parser.extents("--grid"), metavar="E", help="blocks of a launch, instead of --threads")
-    parser.add_argument("--block", type=parser.extents("--block"), metavar="B", help="threads of a block: 256, or 16,16")
-    parser.add_argument("--shared-mem", type=text, metavar="E", help="bytes of dynamic shared memory of a block, an expression over dims")
-    parser.add_argument("--kernel", type=text, metavar="K", help="which kernel or host function the operator runs")
-    parser.add_argument("--reference", type=python, metavar="EXPR", help="what the operator is checked against")
-    parser.add_argument("--check", type=python, nargs="?", const=True, metavar="EXPR", help="check it in this cell, against EXPR or its reference")
+
+    def launch(word: str) -> str:
+        return parser.filled(word, fill_launch)
+
+    def launched(option: str) -> Callable[[str], Any]:
+        return lambda word: extents(launch(word), option, tuned)
+
+    parser.add_argument("--threads", type=launched("--threads"), metavar="E", help='threads of a launch, expressions over dims: "n", "cols, rows"')
+    parser.add_argument("--grid", type=launched("--grid"), metavar="E", help="blocks of a launch, instead of --threads")
+    parser.add_argument("--block", type=launched("--block"), metavar="B", help="threads of a block: 256, or 16,16")
+    parser.add_argument("--shared-mem", type=launch, metavar="E", help="bytes of dynamic shared memory of a block, an expression over dims")
+    parser.add_argument("--kernel", type=launch, metavar="K", help="which kernel or host function the operator runs")
+    parser.add_argument("--reference", type=python, metavar="EXPR", help="what the operator is checked against, in this cell and later")
+    autograd = "the gradient, as of torch's register_autograd: backward(ctx, *grads), which gives one gradient per input; or, with --saves, an operator"
+    parser.add_argument("--autograd", type=python, metavar="EXPR", help=autograd)
+    setup = "setup_context(ctx, inputs, output), which saves for the backward of --autograd what it needs"
+    parser.add_argument("--setup-context", type=python, metavar="EXPR", help=setup)
+    names = lambda option: lambda word: name_list(text(word), option)
+    saves = "arguments that the operator of --autograd is called with, after the gradients of the outputs, and output, or output.0 and so on: x,output"
+    parser.add_argument("--saves", type=names("--saves"), metavar="NAMES", help=saves)
+    differentiable = "arguments that the operator of --autograd gives gradients of; without it all arrays of floats"
+    parser.add_argument("--differentiable", type=names("--differentiable"), metavar="NAMES", help=differentiable)
+    check = (
+        "check it in this cell, against its reference or against EXPR, which is for this cell alone: "
+        "it does not become the operator's reference, as that of --reference does"
+    )
+    parser.add_argument("--check", type=python, nargs="?", const=True, metavar="EXPR", help=check)
+    gradcheck = (
+        "check its gradient in this cell against finite differences, in float64; on EXPR, arguments as in a call, on those of --args, "
+        "or on random arrays of 33 elements"
+    )
+    parser.add_argument("--gradcheck", type=python, nargs="?", const=True, metavar="EXPR", help=gradcheck)
+    tune = (
+        "tune it in this cell, as wb.tune does, and make it the fastest configuration that agrees with its reference: macros of the text, "
+        "{NAME} in --threads, --grid, --block, --shared-mem and --kernel (there an argument of the template), and the options block, threads, grid, "
+        "shared_mem, kernel, options and dtype; once for each parameter. The cell is compiled with the first values"
+    )
+    parser.add_argument("--tune", type=lambda word: parameter(text(word)), action="append", metavar="NAME=V1,V2,...", help=tune)
     parser.add_argument(
-        "--bench", type=python, nargs="*", metavar="NAME=EXPR", help="time it in this cell, if its check passed, beside others or what it was checked against"
+        "--bench", type=python, nargs="*", metavar="NAME=EXPR", help="time it in this cell, if its checks passed, beside others or what it was checked against"
     )
     args = (
-        "arguments of --check, and of --bench where neither --sizes nor --make is there, as in a call: "
+        "arguments of --check, of --gradcheck without its own, and of --tune and --bench where neither --sizes nor --make is there, as in a call: "
         '"x, c=2.0"; without them random arrays of one dimension'
     )
     parser.add_argument("--args", type=python, metavar="EXPR", help=args)
-    parser.add_argument("--sizes", type=lambda word: parse_sizes(text(word)), metavar="S", help="sizes of --bench: 1k:1M")
-    parser.add_argument("--make", type=python, metavar="EXPR", help="a callable that makes the arguments of --bench for a size")
-    parser.add_argument("--rtol", type=number, metavar="R", help="relative tolerance of --check; --atol belongs to it")
-    parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check; --rtol belongs to it")
+    parser.add_argument("--sizes", type=lambda word: parse_sizes(text(word)), metavar="S", help="sizes of --bench: 1k:1M; --tune takes the last, or 1M without")
+    parser.add_argument("--make", type=python, metavar="EXPR", help="a callable that makes the arguments of --bench and --tune for a size")
+    parser.add_argument("--rtol", type=number, metavar="R", help="relative tolerance of --check and --tune; --atol belongs to it")
+    parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check and --tune; --rtol belongs to it")
     parser.add_argument("--timeout", type=number, metavar="S", help="seconds after which a launch is stopped")
     parser.add_argument("--name", type=text, metavar="M", help="land one module of this name instead of every kernel")
     parser.add_argument("--device", type=text, default="cpu", choices=["cpu", "cuda"], help="the device that it is compiled for: cpu, or cuda")
@@ -283,8 +339,24 @@ def macro_of(text: str) -> tuple[str, str]:
     return name, value if equals else "1"
 
 
-def extents(text: str, option: str) -> Any:
-    """Extents of a launch as `wb.op` takes them: a number, an expression, or a tuple of them.
+def name_list(text: str, option: str) -> list[str]:
+    """Names with commas between them.
+
+    >>> name_list("x,output.0", "--saves")
+    ['x', 'output.0']
+    """
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise UsageError(f"{option} {text}: a name is missing; write names with commas between them: x,output")
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise UsageError(f"{option} {text}: {twice} is there twice; give each name once")
+    return names
+
+
+def extents(text: str, option: str, tuned: Collection[str] = ()) -> Any:
+    """Extents of a launch as `wb.op` takes them: a number, an expression, or a tuple of them. In a block `{NAME}` stands for a number where the
+    parameter is tuned.
 
     >>> extents("16,16", "--block")
     (16, 16)
@@ -296,12 +368,12 @@ def extents(text: str, option: str) -> Any:
         raise UsageError(f"{option} {text}: an extent is 1 or more")
     if option == "--block":
         numbers = [part for part in parts if isinstance(part, int)]
-        if len(numbers) < len(parts):
+        if any(part not in {"{" + name + "}" for name in tuned} for part in parts if isinstance(part, str)):
             raise UsageError(f"{option} {text}: a block has numbers of threads: 256, or 16,16")
-        count = functools.reduce(lambda a, b: a * b, numbers)
+        count = math.prod(numbers)
         if count > 1024:
             raise UsageError(f"{option} {text}: a block has at most 1024 threads, and this one has {count}")
-        if len(numbers) == 3 and numbers[2] > 64:
+        if len(parts) == 3 and isinstance(parts[2], int) and parts[2] > 64:
             raise UsageError(f"{option} {text}: a block has at most 64 threads in its third extent")
     return parts[0] if len(parts) == 1 else tuple(parts)
 
@@ -330,13 +402,19 @@ def refuse_idle(args: argparse.Namespace) -> None:
     if args.op is None and alone:
         raise UsageError(f"%%kernel: --{alone[0].replace('_', '-')} is about the operator that --op makes, and there is no --op")
     has_sizes = args.sizes is not None or args.make is not None
-    wants = {"args": args.check is not None or args.bench is not None and not has_sizes, "sizes": args.bench is not None, "make": args.bench is not None}
-    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None)
-    wants |= {"arch": args.device == "cuda"}
+    is_timed = args.bench is not None or args.tune is not None
+    wants = {"args": args.check is not None or args.gradcheck is True or is_timed and not has_sizes, "sizes": is_timed, "make": is_timed}
+    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None or args.tune is not None)
+    wants |= dict.fromkeys(("setup_context", "saves"), args.autograd is not None)
+    wants |= {"arch": args.device == "cuda", "differentiable": args.saves is not None}
     for option, is_used in wants.items():
         if getattr(args, option) is not None and not is_used:
-            asked = {"rtol": "--check", "atol": "--check", "arch": "--device cuda", "args": "--check, and --bench without --sizes and --make"}
-            raise UsageError(f"%%kernel: --{option} is about {asked.get(option, '--bench')}, which is not there")
+            asked = {"arch": "--device cuda", "setup_context": "--autograd", "saves": "--autograd", "differentiable": "--saves"}
+            asked |= dict.fromkeys(("rtol", "atol"), "--check or --tune")
+            asked["args"] = "--check, and --bench or --tune without --sizes and --make, and --gradcheck without arguments of its own"
+            raise UsageError(f"%%kernel: --{option.replace('_', '-')} is about {asked.get(option, '--bench or --tune')}, which is not there")
+    if args.setup_context is not None and args.saves is not None:
+        raise UsageError("%%kernel: --setup-context is of a callable, and --saves of an operator; give one of them")
     refuse_one(args, "%%kernel")
 
 

@@ -11,27 +11,29 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from IPython.display import display
 
 from . import notebook_editor, tracebacks
 from ._compile import compile as compile_source
 from ._compile import find_nvidia, rebuild
 from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
-from .benchmark import bench
+from .benchmark import bench as time_callables
 from .cells import whole_line
 from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
-from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
+from .magic_arguments import Arguments, Expressions, a_type, random_ones
 from .magic_options import Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
 from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
+from .magic_printf import printf_parser
+from .magic_proofs import SIZES, bench, check, give_gradient, prove
 from .magic_session import session_of
+from .magic_tuning import TunedName, Tuning, tuned_names
 from .operators import Op
 from .operators import op as make_op
+from .printed_table import printed_table
 
 __all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
 
-_SIZES = parse_sizes("1k:1M")
 #: What tracebacks call the statement of `%timekernel`.
 _TIMED = "<timekernel>"
 _DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(")
@@ -39,7 +41,7 @@ _DECLARED = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;
 
 @magics_class
 class WorkbenchMagics(Magics):
-    """`%%kernel`; `%kernel_check`, `%kernel_bench`, `%kernel_history`, `%kernel_ir`, `%kernel_gpu` and `%timekernel`."""
+    """`%%kernel`; `%kernel_check`, `%kernel_bench`, `%kernel_history`, `%kernel_printf`, `%kernel_ir`, `%kernel_gpu` and `%timekernel`."""
 
     shell: Any
 
@@ -55,20 +57,26 @@ class WorkbenchMagics(Magics):
         """Compiles the cell as CUDA C++ and lands its kernels in the namespace.
 
         %%kernel [--op SCHEMA] [--shape S] [--threads E | --grid E] [--block B] [--shared-mem E] [--kernel K] [--reference EXPR]
-                 [--check [EXPR]] [--bench [NAME=EXPR ...]] [--args EXPR] [--sizes 1k:1M] [--make EXPR] [--rtol R --atol A]
+                 [--autograd EXPR [--setup-context EXPR | --saves NAMES [--differentiable NAMES]]]
+                 [--check [EXPR]] [--gradcheck [EXPR]] [--tune NAME=V1,V2,...] [--bench [NAME=EXPR ...]]
+                 [--args EXPR] [--sizes 1k:1M] [--make EXPR] [--rtol R --atol A]
                  [--timeout SECONDS] [--name M] [-D N=V] [-I DIR] [--option O] [--device cuda] [--arch A] ...
 
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
-        is called like a function. With `--check` and `--bench` it is checked and timed in the same cell. A cell that does not compile
+        is called like a function. With `--check`, `--gradcheck`, `--tune` and `--bench` it is checked, tuned and timed in the same cell, in this
+        order; what is wrong is neither tuned nor timed. After a tuning the operator is the best configuration. A cell that does not compile
         leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook (`-D N={n}`), except in EXPR, which
         is Python; a word with spaces stands in quotes. A backslash at the end of the line lets it go on in the next one.
         """
         line, cell = whole_line(line, cell)
         words = Expressions(self.shell, "%%kernel")
-        args = kernel_parser(words.fill).parse(split_line(line, "%%kernel"))
+        split = split_line(line, "%%kernel")
+        tuned = {name: TunedName(name) for name in tuned_names(split)}
+        args = kernel_parser(words.fill, lambda text: words.fill(text, tuned), tuned).parse(split)
         refuse_idle(args)
         refuse_names(args)
-        defines = dict(macro_of(text) for text in args.defines)
+        tuning = Tuning.of_line(args)
+        defines = dict(macro_of(text) for text in args.defines) | (tuning.macros() if tuning is not None else {})
         # The magic's own line is line 1 of the cell that the user sees.
         text = "\n" + cell
         space = self.shell.user_ns
@@ -85,6 +93,8 @@ class WorkbenchMagics(Magics):
             )
             if args.timeout is not None:
                 module = module.with_timeout(args.timeout)
+            if tuning is not None:
+                tuning.hold_names(module)
             landed = self._contents(module, args)
         except CompileError:
             self._session.leave_old({*_DECLARED.findall(cell), args.name, op_name(args)}, "did not compile", space)
@@ -92,10 +102,11 @@ class WorkbenchMagics(Magics):
         for warning in module.warnings:
             print(warning)
         # The kernels are right, whatever is wrong with the operator.
-        mistake = None
+        operator: Any = None
+        mistake: Exception | None = None
         if args.op is not None:
             try:
-                operator, mistake = self._operator_of(module, args, words)
+                operator, mistake = self._operator_of(module, args, words, tuning)
                 landed[str(op_name(args))] = operator
             except (CompileError, ArgumentError) as error:
                 self._session.leave_old({op_name(args)}, "made no operator", space)
@@ -103,73 +114,27 @@ class WorkbenchMagics(Magics):
         hidden = self._session.land(landed, cell, space)
         if hidden:
             print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
+        if mistake is None or isinstance(mistake, UsageError):
+            # The names of the cell are there by now, for the expressions.
+            wrong = give_gradient(operator, args, words)
+            mistake = mistake or wrong
         if mistake is not None:
             raise mistake
-        if args.op is not None:
-            self._prove(operator, args, words)
+        if args.op is not None and prove(operator, args, words, tuning):
+            # The kernels are those of the configuration that the operator has become.
+            self._session.land({**self._contents(operator.module, args), str(op_name(args)): operator}, cell, space)
 
-    def _prove(self, operator: Any, args: argparse.Namespace, words: Expressions) -> None:
-        """Checks and times the operator of a cell, as its line asks; times of wrong results are no times. Mistakes in the line come before both."""
-        given = None if args.args is None else words.arguments(args.args, f"--args {args.args}")
-        has_own = isinstance(args.check, str)
-        reference = words.function(args.check, f"--check {args.check}", "reference") if has_own else operator.reference
-        if args.check is not None and reference is None:
-            raise UsageError(f"%%kernel: `{operator.name}` has no reference; write --check f or --reference f")
-        others = words.contestants(args.bench or [], "--bench ")
-        if has_own and not others:
-            # The times are beside what was checked against.
-            others = {"reference" if operator.__name__ != "reference" else "its reference": reference}
-        make = None if args.make is None else words.function(args.make, f"--make {args.make}", "maker of arguments")
-        if args.bench is not None and given is None and make is None:
-            random_ones(operator, "%%kernel", "write --args or --make")
-        if args.check is not None:
-            report = self._check(operator, given, {"reference": reference, **tolerances(args)}, "%%kernel", "--args gives others")
-            display(report)
-            if not report and args.bench is not None:
-                print("%%kernel: not timed, because it does not agree with its reference")
-                return
-        if args.bench is not None:
-            display(self._bench(operator, others, given, args.sizes, make, "%%kernel", "--make makes others, and --args gives some"))
-
-    def _check(self, operator: Any, given: Arguments | None, options: dict[str, Any], magic: str, remedy: str) -> Any:
-        """A check on values, or on random ones where there are none."""
-        if given is not None:
-            return operator.check(*given.values, **given.named, **options)
-        made = random_ones(operator, magic, remedy.replace(" others", " some"))
-        with said_as_random(magic, remedy):
-            return operator.check(*made.values, **made.named, **options)
-
-    def _bench(
-        self, operator: Any, others: dict[str, Any], given: Arguments | None, sizes: list[int] | None, make: Any, magic: str, remedy: str
-    ) -> Any:
-        """A benchmark over sizes, or on values where there are some and no sizes."""
-        if given is not None and sizes is None and make is None:
-            return operator.bench(*operator._arguments(given.values, given.named), others=others)
-        if make is not None:
-            return operator.bench(sizes=sizes or _SIZES, others=others, make_args=make)
-        with said_as_random(magic, remedy):
-            return operator.bench(sizes=sizes or _SIZES, others=others)
-
-    def _operator_of(self, module: Any, args: argparse.Namespace, words: Expressions) -> tuple[Any, UsageError | None]:
-        """The operator of a cell, and what is wrong with its reference, without which it is made then."""
+    def _operator_of(self, module: Any, args: argparse.Namespace, words: Expressions, tuning: Tuning | None) -> tuple[Any, UsageError | None]:
+        """The operator of a cell, in its first configuration, and what is wrong with its reference, without which it is made then."""
         reference = mistake = None
         try:
             reference = None if args.reference is None else words.function(args.reference, f"--reference {args.reference}", "reference")
         except UsageError as error:
             mistake = UsageError(f"{error}; the operator is there without a reference, so run the cell again when there is one")
             mistake.__cause__ = error.__cause__
-        made = make_op(
-            args.op,
-            module,
-            kernel=args.kernel,
-            shape=args.shape,
-            threads=args.threads,
-            block=args.block,
-            grid=args.grid,
-            shared_mem=args.shared_mem,
-            reference=reference,
-        )
-        return made, mistake
+        names = ("kernel", "threads", "block", "grid", "shared_mem")
+        parts = {name: getattr(args, name) for name in names} if tuning is None else tuning.first_parts()
+        return make_op(args.op, module, shape=args.shape, reference=reference, **parts), mistake
 
     def _contents(self, module: Any, args: argparse.Namespace) -> dict[str, Any]:
         if args.name is not None:
@@ -236,7 +201,7 @@ class WorkbenchMagics(Magics):
         made = None
         for text in given.args:
             made = (made or Arguments()) + words.arguments(text)
-        return self._check(operator, made, options, "%kernel_check", f"%kernel_check {given.op} ARG... gives others")
+        return check(operator, made, options, "%kernel_check", f"%kernel_check {given.op} ARG... gives others")
 
     @line_magic
     @no_var_expand
@@ -248,7 +213,7 @@ class WorkbenchMagics(Magics):
         parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
         parser.add_argument("others", nargs="*", type=parser.expression, default=[], metavar="NAME=EXPR", help="a callable to time beside it, by its name")
         parser.add_argument(
-            "--sizes", type=lambda word: parse_sizes(parser.text(word)), default=_SIZES, metavar="S", help="1k:1M (doubling), 1k:1M:4 or 1000,5000"
+            "--sizes", type=lambda word: parse_sizes(parser.text(word)), default=SIZES, metavar="S", help="1k:1M (doubling), 1k:1M:4 or 1000,5000"
         )
         parser.add_argument("--make", type=parser.expression, metavar="EXPR", help="a callable that makes the arguments for a size, instead of random arrays")
         given = parser.parse(split_line(line, "%kernel_bench"))
@@ -257,7 +222,15 @@ class WorkbenchMagics(Magics):
         make = None if given.make is None else words.function(given.make, f"--make {given.make}", "maker of arguments")
         if make is None:
             random_ones(operator, "%kernel_bench", "write --make f, where f(n) makes them for a size")
-        return self._bench(operator, others, None, given.sizes, make, "%kernel_bench", "--make makes others")
+        return bench(operator, others, None, given.sizes, make, "%kernel_bench", "--make makes others")
+
+    @line_magic
+    @no_var_expand
+    @usage("%kernel_printf")
+    def kernel_printf(self, line: str) -> Any:
+        """%kernel_printf [--block B] [--thread T] [--kernel NAME] [--contains TEXT]: who printed what in the last cell in which kernels did."""
+        given = printf_parser(Expressions(self.shell, "%kernel_printf").fill).parse(split_line(line, "%kernel_printf"))
+        return printed_table(given.block, given.thread, given.kernel, given.contains)
 
     @line_magic
     @no_var_expand
@@ -337,7 +310,7 @@ class WorkbenchMagics(Magics):
         words, statement = options_before(line)
         given = parser.parse(words)
         run = self._callable_of(statement)
-        report = bench({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
+        report = time_callables({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
         row = report.rows[0]
         caches = "flushed" if given.flush_cache else "warm"
         print(

@@ -53,7 +53,8 @@ def tune(
     `dtype` is handed to `make_args` as a keyword. `{NAME}` in `threads`, `grid`, `shared_mem`, `kernel` and `block` stands for a value:
     `kernel="tiled<{TILE}>"`, `block="{BLOCK}"`. Names in `kernel` are arguments of its template, every other name is a macro of the text.
     `where(config)` leaves out combinations.
-    `make_args(size)` gives the arguments of a call. Without a reference (here, or the operator's) results are not checked, and the report says so.
+    `make_args(size)` gives the arguments of a call, all by position, keyword-only ones too. Without a reference (here, or the operator's) results
+    are not checked, and the report says so.
 
     Configurations leave the timing as soon as they are clearly behind; `seconds` is for each one that stays to the end. All are compared with the
     first that is right, which is timed with every share of them, so that machines of different speed can take part: `executor` is anything
@@ -335,11 +336,15 @@ class TuneReport:
     def best(self) -> Op:
         """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator. The
         gradient and other registrations of an operator that was tuned stay."""
+        return self._define(self._task.reference)
+
+    def _define(self, reference: Callable[..., Any] | None) -> Op:
+        """Defines the operator of the fastest configuration, with a reference."""
         from .operators import redefined
 
         config = self.best_config
         parts = tuning_worker.parts_of(self._task.parts, config)
-        return redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, self._task.reference)
+        return redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, reference)
 
     def plot(self, across: str | None = None, down: str | None = None) -> Svg:
         """The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.

@@ -11,8 +11,9 @@ from typing import Any, Callable, Mapping
 import numpy as np
 
 from . import _workbench
+from ._compile import collect_headers, rebuild
 from ._compile import compile as compile_source
-from ._compile import rebuild
+from ._options import parse_options
 from .differentiable import copies
 from .errors import ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout, make_argument_error
 
@@ -83,9 +84,9 @@ def filled(text: Any, config: Config, *, truth: bool = False) -> Any:
     return text
 
 
-def macros_of(task: Task, config: Config) -> dict[str, str]:
+def macros_of(kernel: str | None, config: Config) -> dict[str, str]:
     """The macros of a configuration: what is no option and no argument of the template that `kernel` names. Truth values are 1 and 0."""
-    kernel = str(config.get("kernel") or task.parts["kernel"] or "")
+    kernel = str(config.get("kernel") or kernel or "")
     taken = {*OPTIONS, DTYPE, *(name for name in config if "{" + name + "}" in kernel)}
     rest = {name: value for name, value in config.items() if name not in taken}
     return {name: str(int(value)) if _is_truth(value) else str(value) for name, value in rest.items()}
@@ -117,11 +118,17 @@ def module_of(task: Task, config: Config) -> Any:
         raise make_argument_error(f"options is {given!r}; a string or a list of them is wanted")
     extra = [given] if isinstance(given, str) else list(given)
     if task.state is None:
-        module = compile_source(task.source, defines=macros_of(task, config), options=extra)
+        module = compile_source(task.source, defines=macros_of(task.parts["kernel"], config), options=extra)
         return module if task.timeout is None else module.with_timeout(task.timeout)
     state = dict(task.state)
-    state["defines"] = list({**dict(state["defines"]), **macros_of(task, config)}.items())
-    state["options"] = [*state["options"], *extra]
+    parsed = parse_options(extra, state["device"])
+    state["defines"] = list({**dict(state["defines"]), **macros_of(task.parts["kernel"], config), **dict(parsed.defines)}.items())
+    state["headers"] = dict(state["headers"])
+    collect_headers(task.source, parsed.include_dirs, state["headers"])
+    state["options"] = [*state["options"], *parsed.rest]
+    for name in ("arch", "fmad"):
+        if getattr(parsed, name) is not None:
+            state[name] = getattr(parsed, name)
     return rebuild(task.source, state, task.timeout)
 
 
@@ -199,9 +206,10 @@ def _first_line(error: BaseException) -> str:
 def _wrong(task: Task, op: Any, args: tuple[Any, ...]) -> str:
     """The way in which a result differs from the reference; empty where it agrees, or where there is none to compare with."""
     if task.reference is None:
-        op(*copies(args))
+        op._by_position()(*copies(args))
         return ""
-    complete = op._arguments(args, {})
+    count = op._positional
+    complete = op._arguments(args[:count], dict(zip(op.params[count:], args[count:])))
     report = _workbench.check_op(op, complete, task.reference, task.rtol, task.atol, False, op.name)
     if report:
         return ""
@@ -220,4 +228,5 @@ def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...
 
 
 def _call(op: Any, args: tuple[Any, ...]) -> Callable[[], Any]:
-    return lambda: op(*args)
+    call = op._by_position()
+    return lambda: call(*args)

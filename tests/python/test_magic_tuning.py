@@ -1,0 +1,294 @@
+"""`%%kernel --tune`: the cell makes the first configuration, tunes it, and leaves the fastest that is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_magics import mistake, out, shell
+
+import workbench as wb
+from workbench import magic_tuning, tuning
+from workbench.magic_options import kernel_parser
+
+__all__ = ["shell"]
+
+SCALE = """__global__ void scale(const float* x, float* y, int n) {
+    for (int k = 0; k < PER; ++k) { int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER + k; if (i < n) y[i] = 2 * x[i]; }
+}
+__global__ void told(int* p) { p[0] = PER; }
+"""
+SCALE_OP = "--op 'tunes::scaled(Tensor x) -> Tensor' --kernel scale --shape 'x[n] -> y[n]' --threads '(n + {PER} - 1) / {PER}'"
+DOUBLED = "--reference 'lambda x: 2 * x'"
+TWO = """__global__ void mul(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
+__global__ void add(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }
+"""
+TWO_OP = "--op 'tunes::two(Tensor x) -> Tensor' --shape 'x[n] -> y[n]'"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Short measurements, and no C compiler: these tests are not about times."""
+    before = wb.set_tier("good")
+    given = []
+    tune = tuning.tune
+
+    def quick(operator, params, **options):
+        given.append((params, options))
+        return tune(operator, params, seconds=0.002, **options)
+
+    monkeypatch.setattr(magic_tuning.tuning, "tune", quick)
+    yield given
+    wb.set_tier(before)
+
+
+@pytest.fixture
+def fastest(monkeypatch):
+    """Makes a configuration the fastest, whatever the clock says: a function of its values."""
+
+    def make(**config):
+        ranks = lambda report: next(at for at, row in enumerate(report.rows) if row["config"].items() >= config.items() and row["status"] == "ok")
+        monkeypatch.setattr(tuning.TuneReport, "best_config", property(lambda report: dict(report.rows[ranks(report)]["config"])))
+
+    return make
+
+
+def told(shell):
+    """The macro PER in the kernels that landed."""
+    p = np.zeros(1, np.int32)
+    shell.user_ns["told"][1, 1](p)
+    return int(p[0])
+
+
+def ones(n):
+    return np.ones(n, np.float32)
+
+
+def test_the_operator_and_the_kernels_become_the_fastest_configuration(shell, capsys, fastest):
+    fastest(PER=4, block=64)
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2,4 --tune block=32,64 --sizes 1000\n{SCALE}")
+    assert "tuning of tunes::scaled: configurations 6, right 6" in shown
+    assert shown.endswith("\n%%kernel: `scaled` is PER=4 block=64 from now on, the fastest of 6 configurations\n")
+    scaled = shell.user_ns["scaled"]
+    assert scaled is wb.ops.tunes.scaled and scaled(ones(9)).tolist() == [2] * 9
+    assert (scaled._parts["threads"], scaled._parts["block"], told(shell)) == ("(n + 4 - 1) / 4", 64, 4)
+    assert scaled.check(ones(5)).passed and scaled.version(-2)._parts["threads"] == "(n + 1 - 1) / 1"
+
+
+def test_the_fastest_wins_by_its_time(shell, capsys):
+    # 400 divisions, each of which waits for the one before, beside none.
+    text = """__global__ void work(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = 2 * x[i];
+    for (int j = 0; j < WORK; ++j) v = v / x[i];
+    y[i] = v;
+}"""
+    line = f"--op 'tunes::work(Tensor x) -> Tensor' --shape 'x[n] -> y[n]' {DOUBLED} --make make --tune WORK=400,0 --sizes 20000"
+    shell.user_ns["make"] = ones
+    assert "`work` is WORK=0 from now on" in out(shell, capsys, f"%%kernel {line}\n{text}")
+
+
+def test_a_first_configuration_that_is_the_fastest_stays_the_operator(shell, capsys, fastest):
+    fastest(PER=1)
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 1000\n{SCALE}")
+    assert shown.endswith("%%kernel: `scaled` stays PER=1, the fastest of 2 configurations\n")
+    number = shell.user_ns["scaled"]._number
+    out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 1000\n{SCALE}")
+    assert shell.user_ns["scaled"]._number == number and told(shell) == 1
+
+
+def test_the_check_comes_first_and_what_is_wrong_is_not_tuned(shell, capsys):
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} --check 'lambda x: 3 * x' --tune PER=1,2 --bench --sizes 1000\n{SCALE}")
+    assert "DIFFERS" in shown and "tuning of" not in shown and "median" not in shown
+    assert shown.endswith("%%kernel: not tuned and timed, because it does not agree with its reference\n") and told(shell) == 1
+
+
+def test_what_was_checked_against_is_what_configurations_are_checked_against_and_no_reference(shell, capsys, fastest, _quick):
+    fastest(FACTOR=2)
+    text, line = SCALE.replace("2 * x[i]", "FACTOR * x[i]"), SCALE_OP.replace("{PER}", "1")
+    shown = out(shell, capsys, f"%%kernel {line} -D PER=1 --check 'lambda x: 2 * x' --tune FACTOR='2,3,(1 + 1)' --args 'np.ones(7, np.float32)'\n{text}")
+    assert "configurations 3, right 2" in shown and "wrong: y: 7 of 7 elements differ" in shown
+    assert shell.user_ns["scaled"].reference is None
+    fastest(FACTOR="(1 + 1)")
+    out(shell, capsys, f"%%kernel {line} -D PER=1 --reference np.abs --check 'lambda x: 2 * x' --tune FACTOR='2,(1 + 1)' --sizes 100\n{text}")
+    # Another configuration than the first, and its own reference still.
+    assert shell.user_ns["scaled"].reference is np.abs and shell.user_ns["scaled"].version(-1).reference is np.abs
+
+
+def test_a_tuning_keeps_the_gradient(shell, capsys, fastest):
+    fastest(block=64)
+    line = f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --autograd 'lambda ctx, g: 2 * g' --gradcheck --tune block=32,64 --sizes 100"
+    shown = out(shell, capsys, f"{line}\n{TWO}")
+    assert "agrees with finite differences" in shown and "is block=64 from now on" in shown
+    assert shell.user_ns["two"].gradcheck(ones(3)).passed
+
+
+def test_the_best_is_what_is_timed(shell, capsys, fastest):
+    fastest(block=64)
+    shown = out(shell, capsys, f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --tune block=32,64 --bench --sizes 100\n{TWO}")
+    assert shown.index("from now on") < shown.index("median")
+    assert shell.user_ns["two"].history[-1].times and not shell.user_ns["two"].history[-2].times
+
+
+def test_no_right_configuration_leaves_the_first(shell, capsys):
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} --reference np.abs --tune PER=1,2 --args 'np.ones(5, np.float32)'\n{SCALE}")
+    assert "right 0" in shown and shown.endswith("%%kernel: no configuration is right; `scaled` stays PER=1\n") and told(shell) == 1
+    # Random arrays that the operator cannot take are said to be random.
+    text = "__global__ void id(const float* x, float* y, int m, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < m * n) y[i] = x[i]; }"
+    shown = out(shell, capsys, f"%%kernel --op 'tunes::id(Tensor x) -> Tensor' --shape 'x[m, n] -> y[m, n]' --tune block=32,64 --sizes 64\n{text}")
+    assert "wants rank 2" in shown and "the arguments are random arrays of one dimension" in shown
+
+
+def test_template_arguments_and_blocks_are_filled_in(shell, capsys, fastest, _quick):
+    fastest(PER=4, B=64)
+    text = """template <int P, typename T> __global__ void sc(const T* x, T* y, int n) {
+    for (int k = 0; k < P; ++k) { int i = (blockIdx.x * blockDim.x + threadIdx.x) * P + k; if (i < n) y[i] = 2 * x[i]; }
+}"""
+    line = "--op 'tunes::sc(Tensor x) -> Tensor' --shape 'x[n] -> y[n]' --kernel 'sc<{PER}, float>' --threads '(n + {PER} - 1) / {PER}' --block '{B}'"
+    # A variable of the notebook does not take the place of a parameter.
+    shell.user_ns.update(PER=99, sizes=[32, 64])
+    shown = out(shell, capsys, f"%%kernel {line} {DOUBLED} --tune PER=1,4 --tune B={{sizes}} --sizes 1000\n{text}")
+    assert "right 4" in shown and "is PER=4 B=64 from now on" in shown
+    assert (shell.user_ns["sc"].kernel, shell.user_ns["sc"]._parts["block"]) == ("sc<4, float>", (64,))
+    assert _quick[0][0] == {"PER": [1, 4], "B": [32, 64]}
+
+
+def test_options_of_an_operator_are_tuned_by_their_names(shell, capsys, fastest):
+    fastest(kernel="add", block=(8, 4))
+    shown = out(shell, capsys, f"%%kernel {TWO_OP} {DOUBLED} --tune kernel=mul,add --tune 'block=64,(8, 4)' --tune threads=n,n+0 --sizes 1000\n{TWO}")
+    assert "configurations 8" in shown and "is kernel=add block=(8, 4) threads=n from now on" in shown
+    assert (shell.user_ns["two"].kernel, shell.user_ns["two"]._parts["block"]) == ("add", (8, 4))
+
+
+def test_options_of_the_compiler_are_honoured_and_refused(shell, capsys, fastest):
+    fastest(options="-DTHREE=3")
+    text = TWO.replace("2 * x[i]", "(THREE - 1) * x[i]")
+    line = f"%%kernel {TWO_OP} --kernel mul {DOUBLED} -D THREE=9 --tune options=-DTHREE=3,-DTHREE=4,--nonsense --sizes 100"
+    shown = out(shell, capsys, f"{line}\n{text}")
+    assert "right 1" in shown and "option `--nonsense` is not known" in shown
+    assert shell.user_ns["two"](ones(3)).tolist() == [2, 2, 2]
+
+
+def test_arrays_of_each_type_are_made(shell, capsys):
+    text = "template <typename T> __global__ void twice(const T* x, T* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    made = f"%%kernel --op 'tunes::twice(Tensor x) -> Tensor' --shape 'x[n] -> y[n]' {DOUBLED} --tune dtype=float32,float64 --sizes 100"
+    assert "right 2" in out(shell, capsys, f"{made} --make np.ones\n{text}")
+    assert "arrays of each type are made by --make f, as f(n, dtype=...)" in mistake(shell, f"{made}\n{text}")
+
+
+@pytest.mark.parametrize(
+    "options, size, elements",
+    [
+        ("--sizes 64,128", 128, 128),
+        ("--make 'lambda n: np.ones(n // 2, np.float32)' --sizes 64", 64, 32),
+        ("--args x", 7, 7),
+        # The arguments are the check's where there are sizes.
+        ("--check --args x --sizes 64", 64, 64),
+    ],
+)
+def test_arguments_are_those_of_the_line(shell, capsys, _quick, options, size, elements):
+    shell.user_ns["x"] = ones(7)
+    out(shell, capsys, f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --tune block=32,64 {options}\n{TWO}")
+    given = _quick[0][1]
+    values = given["make_args"](given["size"])
+    assert given["size"] == size and np.size(values[0] if isinstance(values, tuple) else values) == elements
+
+
+def test_keyword_only_arguments_are_given(shell, capsys):
+    text = "__global__ void kw(const float* x, float c, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = c * x[i]; }"
+    line = "%%kernel --op 'tunes::kw(Tensor x, *, float c=2.0) -> Tensor' --shape 'x[n] -> y[n]' --reference 'lambda x, c: np.float32(c) * x' --tune block=32,64"
+    assert "right 2" in out(shell, capsys, f"{line} --args 'np.ones(7, np.float32), c=3.0'\n{text}")
+
+
+def test_tolerances_are_those_of_the_line(shell, capsys):
+    line = f"%%kernel {TWO_OP} --kernel mul --reference 'lambda x: 2 * x + 0.1' --tune block=32,64 --sizes 100"
+    assert "right 0" in out(shell, capsys, f"{line}\n{TWO}")
+    assert "right 2" in out(shell, capsys, f"{line} --rtol 0 --atol 0.2\n{TWO}")
+
+
+def test_a_module_of_the_cell_is_that_of_the_best(shell, capsys, fastest):
+    fastest(PER=2)
+    out(shell, capsys, f"%%kernel --name m --timeout 5 {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 100\n{SCALE}")
+    p = np.zeros(1, np.int32)
+    shell.user_ns["m"].told[1, 1](p)
+    assert p[0] == 2 and "told" not in shell.user_ns
+
+
+def test_an_operator_that_has_its_kernels_name_stays_the_operator(shell, capsys, fastest):
+    fastest(block=64)
+    line = f"%%kernel --op 'tunes::mul(Tensor x) -> Tensor' --kernel mul --shape 'x[n] -> y[n]' {DOUBLED} --tune block=32,64 --sizes 100"
+    assert "hides" not in out(shell, capsys, f"{line}\n{TWO}")
+    assert isinstance(shell.user_ns["mul"], wb.Op) and isinstance(shell.user_ns["add"], wb.Kernel)
+    # The text is the same, so it is one version.
+    assert "add: 1 version\n" in out(shell, capsys, "%kernel_history add")
+
+
+def test_a_first_configuration_that_does_not_compile_is_an_error_of_the_text(shell):
+    error = shell.run_cell(f"%%kernel {SCALE_OP} --tune PER=nosuch,1 --sizes 100\n{SCALE}").error_in_exec
+    assert isinstance(error, wb.CompileError) and "nosuch" in str(error) and "scaled" not in shell.user_ns
+
+
+LINE = f"%%kernel {SCALE_OP} "
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ("--tune", "expected one argument"),
+        ("--tune ''", "argument --tune: its value is empty"),
+        ("--tune PER", "--tune PER: a name and its values are wanted, as in --tune PER=1,2,4"),
+        ("--tune PER=", "a name and its values are wanted"),
+        ("--tune =1,2", "a name and its values are wanted"),
+        ("--tune PER=1,,2", "--tune PER=1,,2: a value is missing"),
+        ("--tune PER=[]", "--tune PER=[]: a value is missing"),
+        ("--tune PER=[a]", "--tune PER=[a]: [a] is no list of numbers and texts"),
+        ("--tune PER=1,2 --tune block=n,64", "--tune block=n,64: a block has numbers of threads: 256, or (16, 16)"),
+        ("--tune PER=1,2 --tune 'block=(1, 2, 3, 4)'", "a block has numbers of threads"),
+        ("--tune PER=1,2,1", "--tune PER=1,2,1: 1 is there twice; give each value once"),
+        ("--tune a-b=1,2", "`a-b` is no name of a macro or an option"),
+        ("--tune shape=1,2", "is not tuned; write --shape"),
+        ("--tune PER=1,2 --tune PER=4,8", "--tune PER=...: `PER` is there twice; give all its values in one"),
+        ("--tune PER=1,2 -D PER=1", "--tune PER=... and -D PER both define the macro; leave out -D PER"),
+        ("--tune PER=1,2 --tune block=32,64 --block 32", "--tune block=... and --block both say it; leave out --block"),
+        ("--tune PER=1,2 --tune shared_mem=0,4 --shared-mem 4", "leave out --shared-mem"),
+        ("--tune PER=1,2 --tune BLOK=32,64", "--tune BLOK=...: neither the text nor the launch has `BLOK`; options are block, threads"),
+        ("--tune PER=1,2 --grid '{PER * 2}'", "write the name alone in its braces"),
+        ("--tune PER=1,2 --block '{OTHER}'", "--block: {OTHER}: NameError"),
+        ("--tune PER=1,2 --block '{PER}x'", "a block has numbers of threads"),
+        ("--tune PER=1,2 -D N={PER}", "-D: N={PER}: NameError"),
+        ("--sizes 1k", "--sizes is about --bench or --tune"),
+        ("--rtol 1 --atol 1", "--rtol is about --check or --tune"),
+    ],
+)
+def test_a_line_that_is_wrong_lands_nothing(shell, options, said):
+    # Without --tune the parameter in the line is the notebook's.
+    shell.user_ns.update({} if "--tune PER" in options else {"PER": 1})
+    shown = mistake(shell, f"{LINE}{options}\n{SCALE}")
+    assert said in shown and shown.startswith("%%kernel: ") and not {"scaled", "told"} & set(shell.user_ns)
+
+
+def test_a_tuning_needs_an_operator_of_a_kernel(shell):
+    assert "--tune is about the operator that --op makes" in mistake(shell, f"%%kernel --tune PER=1,2\n{SCALE}")
+    shown = mistake(shell, "%%kernel --op 'tunes::host(Tensor x) -> Tensor' --tune A=1,2 --args 3\nat::Tensor host(const at::Tensor& x) { return x * A; }")
+    assert "`tunes::host` is an operator of a host function; operators of kernels are tuned" in shown
+
+
+def test_values_are_numbers_truths_tuples_or_texts():
+    assert magic_tuning.parameter("P=1, -2,1.5,2e3,0x10,1.0f,(1, 2),(1 + 1),True,f(a, b),'c'") == (
+        "P", [1, -2, "1.5", "2e3", "0x10", "1.0f", (1, 2), "(1 + 1)", True, "f(a, b)", "'c'"]
+    )  # fmt: skip
+    assert magic_tuning.parameter("P=[1, 'pair<int, 2>', (2, 3)]") == ("P", [1, "pair<int, 2>", (2, 3)])
+
+
+def test_parameters_in_a_launch_stay_as_they_are():
+    tuned = {"PER": magic_tuning.TunedName("PER")}
+    parser = kernel_parser(str, lambda text: text.format(**tuned), tuned)
+    args = parser.parse(["--op", "f", "--block", "{PER},4", "--grid", "n / {PER}", "--tune", "PER=1,2"])
+    assert (args.block, args.grid, args.tune) == (("{PER}", 4), "n / {PER}", [("PER", [1, 2])])
+
+
+def test_an_editor_knows_the_macros_of_the_first_configuration():
+    from workbench.cells import cuda_texts
+
+    (text,) = cuda_texts(f"%%kernel {SCALE_OP} --tune PER=4,8 --tune=T=float,double --tune block=32,64 -D N=3\n{SCALE}")
+    assert text.is_whole and text.defines == {"PER": "4", "T": "float", "N": "3"}

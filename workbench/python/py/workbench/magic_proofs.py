@@ -1,0 +1,144 @@
+"""Checks, gradient checks and timings of the operator of a cell, as the line of its magic asks."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate
+from .differentiable import Differentiable
+from .errors import ArgumentError
+from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
+from .magic_options import parse_sizes, tolerances
+from .magic_tuning import Tuning
+
+__all__ = ["SIZES", "bench", "check", "give_gradient", "prove"]
+
+#: The sizes of a benchmark that is given none.
+SIZES = parse_sizes("1k:1M")
+#: The elements of random arrays of a gradient check, which calls the operator twice for each: odd, and more than a warp has threads.
+_GRADIENT_SIZE = 33
+
+
+def check(operator: Any, given: Arguments | None, options: dict[str, Any], magic: str, remedy: str) -> Any:
+    """A check on values, or on random ones where there are none."""
+    if given is not None:
+        return operator.check(*given.values, **given.named, **options)
+    made = random_ones(operator, magic, remedy.replace(" others", " some"))
+    with said_as_random(magic, remedy):
+        return operator.check(*made.values, **made.named, **options)
+
+
+def bench(operator: Any, others: dict[str, Any], given: Arguments | None, sizes: list[int] | None, make: Any, magic: str, remedy: str) -> Any:
+    """A benchmark over sizes, or on values where there are some and no sizes."""
+    if given is not None and sizes is None and make is None:
+        return operator.bench(*operator._arguments(given.values, given.named), others=others)
+    if make is not None:
+        return operator.bench(sizes=sizes or SIZES, others=others, make_args=make)
+    with said_as_random(magic, remedy):
+        return operator.bench(sizes=sizes or SIZES, others=others)
+
+
+def give_gradient(operator: Any, args: argparse.Namespace, words: Expressions) -> UsageError | None:
+    """Registers the gradient that a cell's line gives; gives what is wrong with it, without which the operator is left then."""
+    if args.autograd is None:
+        return None
+    try:
+        label = f"--autograd {args.autograd}"
+        backward = words.value(args.autograd, label)
+        setup = None if args.setup_context is None else words.function(args.setup_context, f"--setup-context {args.setup_context}", "setup_context")
+        _refuse_backward(backward, args, label)
+        options = {"setup_context": setup} if args.saves is None else {"saves": args.saves, "differentiable": args.differentiable}
+        try:
+            operator.register_autograd(backward, **options)
+        except ArgumentError as error:
+            given = f"{label} --saves {','.join(args.saves)}" if args.saves is not None else label
+            given += f" --differentiable {','.join(args.differentiable)}" if args.differentiable is not None else ""
+            raise UsageError(f"{words.magic}: {given}: {error}") from None
+    except UsageError as error:
+        mistake = UsageError(f"{error}; the operator is there without a gradient, so run the cell again when there is one")
+        mistake.__cause__ = error.__cause__
+        return mistake
+    return None
+
+
+def _refuse_backward(backward: Any, args: argparse.Namespace, label: str) -> None:
+    """Raises UsageError for a value that is no backward."""
+    if isinstance(backward, (Kernel, KernelTemplate)):
+        advice = f'make it an operator in a cell of its own, and write --autograd wb.ops.lab.{backward.name.partition("<")[0]} --saves x'
+        raise UsageError(f"%%kernel: {label}: a kernel does not say what it allocates and how it is launched; {advice}")
+    is_operator = isinstance(backward, (str, Differentiable, HostFunction, ExtensionFunction))
+    if is_operator and args.saves is None:
+        what = "the name of an operator" if isinstance(backward, str) else a_type(backward)
+        raise UsageError(f"%%kernel: {label}: {what} is called with the gradients and saved values; name these, as in --saves x,output")
+    if not is_operator and not callable(backward):
+        raise UsageError(f"%%kernel: {label}: {a_type(backward)} is no backward; a callable is wanted, backward(ctx, *grads), or an operator with --saves")
+
+
+def prove(operator: Any, args: argparse.Namespace, words: Expressions, tuning: Tuning | None) -> bool:
+    """Checks, tunes and times the operator of a cell, as its line asks; what is wrong is neither tuned nor timed. Mistakes in the line come
+    before all of it. Gives True if the operator has become another configuration."""
+    given = None if args.args is None else words.arguments(args.args, f"--args {args.args}")
+    has_own = isinstance(args.check, str)
+    reference = words.function(args.check, f"--check {args.check}", "reference") if has_own else operator.reference
+    if args.check is not None and reference is None:
+        raise UsageError(f"%%kernel: `{operator.name}` has no reference; write --check f or --reference f")
+    at = _gradient_arguments(operator, given, args, words)
+    others = words.contestants(args.bench or [], "--bench ")
+    if has_own and not others:
+        # The times are beside what was checked against.
+        others = {"reference" if operator.__name__ != "reference" else "its reference": reference}
+    make = None if args.make is None else words.function(args.make, f"--make {args.make}", "maker of arguments")
+    if tuning is not None:
+        tuning.hold_operator(operator, make)
+    if (args.bench is not None or tuning is not None) and given is None and make is None:
+        random_ones(operator, "%%kernel", "write --args or --make")
+    undone = " and ".join([*(["tuned"] if tuning is not None else []), *(["timed"] if args.bench is not None else [])])
+    if args.check is not None:
+        report = check(operator, given, {"reference": reference, **tolerances(args)}, "%%kernel", "--args gives others")
+        display(report)
+        if not report:
+            _say_undone(undone, "it does not agree with its reference")
+            return False
+    if args.gradcheck is not None:
+        graded = _gradcheck(operator, at)
+        display(graded)
+        if not graded:
+            _say_undone(undone, "its gradient does not agree with differences")
+            return False
+    is_other = tuning is not None and tuning.run(operator, reference, given, args.sizes, make, tolerances(args))
+    if args.bench is not None:
+        display(bench(operator, others, given, args.sizes, make, "%%kernel", "--make makes others, and --args gives some"))
+    return is_other
+
+
+def _say_undone(undone: str, why: str) -> None:
+    if undone:
+        print(f"%%kernel: not {undone}, because {why}")
+
+
+def _gradient_arguments(operator: Any, given: Arguments | None, args: argparse.Namespace, words: Expressions) -> Arguments | None:
+    """The arguments of a gradient check: its own, those of the line, or None for random ones. UsageError where there is no gradient to check."""
+    if args.gradcheck is None:
+        return None
+    if operator._backward is None and not getattr(operator, "_has_gradient", False):
+        raise UsageError(f"%%kernel: --gradcheck: `{operator.name}` has no gradient; write --autograd f, where f(ctx, *grads) gives one gradient per input")
+    if isinstance(args.gradcheck, str):
+        return words.arguments(args.gradcheck, f"--gradcheck {args.gradcheck}")
+    if given is None:
+        random_ones(operator, "%%kernel", "write --args, or --gradcheck with arguments")
+    return given
+
+
+def _gradcheck(operator: Any, given: Arguments | None) -> Any:
+    """A gradient check on values, or on random ones where there are none."""
+    if given is not None:
+        # By position, as the names of arguments may be those of the check's own options, such as `eps`.
+        made = Arguments.of_order(operator, operator._arguments(given.values, given.named))
+        return operator.gradcheck(*made.values, raise_exception=False, **made.named)
+    made = random_ones(operator, "%%kernel", "write --args, or --gradcheck with arguments", _GRADIENT_SIZE)
+    with said_as_random("%%kernel", "--gradcheck takes others: --gradcheck x[:50]"):
+        return operator.gradcheck(*made.values, raise_exception=False, **made.named)
