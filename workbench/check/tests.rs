@@ -23,7 +23,8 @@ fn mismatches_name_the_thread_that_wrote_them_or_that_none_did() {
     let report = op.check_with((&x,), reference, &CheckOptions::default()).unwrap();
     assert!(!report.passed);
     let [wrong, missing] = report.outputs[0].comparison.first.as_slice() else { panic!("{report}") };
-    assert_eq!((wrong.index.as_slice(), wrong.actual, wrong.expected), (&[5][..], 0.0, 2.0));
+    let found = (wrong.index.as_slice(), wrong.actual, wrong.expected);
+    assert_eq!(found, (&[5][..], Value::Float(0.0), Value::Float(2.0)));
     assert_eq!(wrong.writer, Some(Writer { block: [1, 0, 0], thread: [1, 0, 0] }));
     assert!(!wrong.unwritten);
     assert_eq!((missing.index.as_slice(), missing.writer, missing.unwritten), (&[6][..], None, true));
