@@ -443,7 +443,7 @@ def test_a_report_without_a_plot_has_a_picture_of_its_text(tmp_path):
 def test_a_sweep_draws_every_case():
     report = made.get("SweepReport") or MAKERS["SweepReport"]()
     texts = [element.text for element in xml.fromstring(str(report.plot())).iter("{http://www.w3.org/2000/svg}text")]
-    assert {"3", "6", "9", "1 agrees", "2 wrong", "3 cases, 2 fail; in a cell n"} <= set(texts)
+    assert {"3", "6", "9", "1 right", "2 wrong", "3 cases, 2 fail; in a cell n"} <= set(texts)
     assert "n = 6: wrong" in str(report.plot()) and str(report.plot()) in report._repr_mimebundle_()["text/html"]
 
 

@@ -23,7 +23,7 @@ pub struct Case {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseOutcome {
     /// The results agree.
-    Agrees,
+    Right,
     /// The results differ.
     Wrong,
     /// It was refused or raised an error.
@@ -43,7 +43,7 @@ const LABEL: usize = 22;
 const MOST: usize = 600;
 
 const OUTCOMES: [(CaseOutcome, &str); 4] = [
-    (CaseOutcome::Agrees, "agrees"),
+    (CaseOutcome::Right, "right"),
     (CaseOutcome::Wrong, "wrong"),
     (CaseOutcome::Failed, "failed"),
     (CaseOutcome::Unknown, "not checked"),
@@ -53,9 +53,9 @@ impl CaseOutcome {
     /// The fill of its cell.
     fn fill(self) -> (Role, f64) {
         match self {
-            CaseOutcome::Agrees => (Role::Series(0), 0.16),
-            CaseOutcome::Wrong => (Role::Positive, 0.55),
-            CaseOutcome::Failed => (Role::Odd, 0.55),
+            CaseOutcome::Right => (Role::Series(0), 0.16),
+            CaseOutcome::Wrong => (Role::Positive, 0.32),
+            CaseOutcome::Failed => (Role::Odd, 0.32),
             CaseOutcome::Unknown => (Role::Zero, 1.0),
         }
     }
@@ -69,7 +69,7 @@ pub fn cases(title: &str, caption: &str, cases: &[Case]) -> Svg {
     }
     let mut shown: Vec<&Case> = cases.iter().collect();
     if cases.len() > MOST {
-        shown.sort_by_key(|case| matches!(case.outcome, CaseOutcome::Agrees | CaseOutcome::Unknown));
+        shown.sort_by_key(|case| matches!(case.outcome, CaseOutcome::Right | CaseOutcome::Unknown));
         shown.truncate(MOST);
         caption.push_str(&format!("; {} cases are left out", cases.len() - MOST));
     }
@@ -115,7 +115,7 @@ fn cell(canvas: &Canvas, case: &Case, at: (f64, f64), size: (f64, f64)) -> Drawn
     canvas.rect(Canvas::fill(role, alpha), at, size)?;
     let middle = (at.0 + size.0 / 2.0, at.1 + size.1 / 2.0);
     let (ink, weight) = match case.outcome {
-        CaseOutcome::Agrees => (Role::Ink, Weight::Normal),
+        CaseOutcome::Right => (Role::Ink, Weight::Normal),
         CaseOutcome::Unknown => (Role::Muted, Weight::Normal),
         _ => (Role::Ink, Weight::Bold),
     };
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn every_case_is_a_cell_with_its_words() {
         let all = [
-            case("float32", "33", CaseOutcome::Agrees),
+            case("float32", "33", CaseOutcome::Right),
             case("float32", "(3, <0>)", CaseOutcome::Wrong),
             case("int64", "1", CaseOutcome::Failed),
             case("int64", "2", CaseOutcome::Unknown),
-            case("int64", "3", CaseOutcome::Agrees),
+            case("int64", "3", CaseOutcome::Right),
         ];
         let text = cases("scale", "5 cases", &all).into_string();
         for shown in [
@@ -164,7 +164,7 @@ mod tests {
             ">33<",
             "(3, &lt;0&gt;)",
             "tip of 33",
-            "2 agrees",
+            "2 right",
             "1 wrong",
             "1 failed",
             "1 not checked",
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn of_very_many_cases_those_that_fail_are_drawn() {
-        let mut all = vec![case("", "1", CaseOutcome::Agrees); 700];
+        let mut all = vec![case("", "1", CaseOutcome::Right); 700];
         all[699].outcome = CaseOutcome::Wrong;
         let text = cases("scale", "700 cases", &all).into_string();
         assert!(
-            text.contains("; 100 cases are left out") && text.contains("1 wrong") && text.contains("699 agrees"),
+            text.contains("; 100 cases are left out") && text.contains("1 wrong") && text.contains("699 right"),
             "{text}"
         );
         assert_eq!(text.matches("font-weight=\"600\">1<").count(), 1);

@@ -192,7 +192,7 @@ pub fn case_picture(
 ) -> PyResult<Svg> {
     let case = |(group, label, outcome, tip): (String, String, String, String)| {
         let words = [
-            ("ok", CaseOutcome::Agrees),
+            ("ok", CaseOutcome::Right),
             ("wrong", CaseOutcome::Wrong),
             ("failed", CaseOutcome::Failed),
             ("unknown", CaseOutcome::Unknown),

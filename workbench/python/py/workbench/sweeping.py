@@ -413,7 +413,7 @@ class SweepReport(Report):
         facts += [("note", note) for note in self.notes]
         shown = [*self._failing(), *(row for row in self.rows if row["status"] not in _FAILURES)]
         table = [[_case_name(row["dims"], row["dtype"]), row["status"], row["message"]] for row in shown]
-        page = _workbench.report_card(f"{self.name} over shapes and dtypes", facts, [("case", False), ("", False), ("", False)], table, None, self.passed)
+        page = _workbench.report_card(self._name(), facts, [("case", False), ("", False), ("", False)], table, self.plot(), self.passed)
         if self.smallest is not None and self.smallest.report is not None:
             page += self.smallest.report._repr_mimebundle_()["text/html"]
         return {"text/plain": str(self), "text/html": page}
