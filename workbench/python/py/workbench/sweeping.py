@@ -353,7 +353,7 @@ SWEEP = (
 @dataclass(frozen=True)
 class SweepReport(Report):
     """The result of `wb.sweep`: `rows`, one dict for each case with `dims`, `dtype`, `status` ("ok", "wrong", "failed" or "unknown"), `message` and `max_share` of the tolerance;
-    `smallest`, the smallest failing case or None; `notes`. It is true if all cases agree.
+    `smallest`, the smallest failing case or None; `notes`. It is true if all cases agree. `.plot()` draws a cell for each case.
 
     >>> import numpy as np, workbench as wb
     >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
