@@ -15,6 +15,7 @@ pub mod diagnostic;
 pub mod display;
 pub mod front;
 pub mod ir;
+mod json;
 pub mod language_service;
 pub mod library;
 mod line_width;

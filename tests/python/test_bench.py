@@ -217,9 +217,9 @@ def test_mismatches_are_a_table():
     pytest.importorskip("pandas")
     report = wb.check(lambda x: x, lambda x: x + np.float32([[0, 1], [np.nan, 0]]), np.zeros((2, 2), np.float32))
     frame = report.to_pandas()
-    assert list(frame["index"]) == [(0, 1), (1, 0)] and list(frame["want"])[0] == 1.0 and np.isnan(list(frame["want"])[1])
+    assert list(frame["index"]) == [[0, 1], [1, 0]] and list(frame["want"])[0] == 1.0 and np.isnan(list(frame["want"])[1])
     rows = report.to_polars().to_dicts()
-    assert [row["index"] for row in rows] == [[0, 1], [1, 0]] and rows[0]["abs"] == 1.0 and rows[0]["block"] is None
+    assert [row["index"] for row in rows] == [[0, 1], [1, 0]] and rows[0]["abs"] == 1.0 and rows[0]["block_x"] is None
     # A check that agrees has the same columns and no rows.
     agreed = wb.check(np.sqrt, np.sqrt, np.ones(3))
     assert agreed.to_polars().schema == report.to_polars().schema and len(agreed.to_pandas()) == 0

@@ -1,6 +1,9 @@
 """Pictures of reports: what they show, the words that choose it, their files."""
 
+import importlib.util
 import pathlib
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -134,6 +137,39 @@ def test_a_png_has_the_colours_of_the_picture(tmp_path):
     finally:
         resvg.svg_to_bytes = original
     assert "var(" not in seen[0] and "fill:#d55e00" in seen[0] and _png.__all__ == ["png_of"]
+
+
+def test_a_png_has_words(tmp_path):
+    """The renderer leaves out text for which it has no font, in silence."""
+    resvg = pytest.importorskip("resvg_py")
+    picture = differing((3, 4), [(1, 2)], [0.5]).plot()
+    picture.save(tmp_path / "map.png")
+    assert "<text" in str(picture)
+    # The words are in the file: it is not what the picture without them gives.
+    from workbench import _png
+
+    without = re.sub("<text.*?</text>", "", str(picture))
+    assert _png.png_of(without) == bytes(resvg.svg_to_bytes(svg_string=without, zoom=2.0))
+    assert _png.png_of(str(picture)) != _png.png_of(without)
+
+
+def test_a_machine_without_fonts_is_told_so(tmp_path, monkeypatch):
+    resvg = pytest.importorskip("resvg_py")
+    from workbench import _png
+
+    original = resvg.svg_to_bytes
+    monkeypatch.setattr(resvg, "svg_to_bytes", lambda **options: original(**options, skip_system_fonts=True))
+    monkeypatch.setattr(_png, "_fonts", _png._fonts.__wrapped__)
+    picture = differing((3,), [(1,)], [0.5]).plot()
+    if importlib.util.find_spec("matplotlib") is not None:
+        # The fonts of matplotlib do.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            picture.save(tmp_path / "map.png")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.warns(UserWarning, match="no font was found, so the PNG has no words"):
+        picture.save(tmp_path / "map.png")
+    assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_a_missing_package_for_png_is_named(tmp_path, monkeypatch):

@@ -184,8 +184,8 @@ def test_a_report_is_saved_and_shown(tmp_path):
     assert [row["status"] for row in rows] == ["wrong", "wrong"] and rows[0]["dims"] == {"n": 1}
     page = report._repr_mimebundle_()["text/html"]
     assert "failed" in page and "smallest failing case" in page and "n = 1" in page
-    with pytest.raises(wb.ArgumentError, match="ends in neither"):
-        report.save(tmp_path / "r.csv")
+    with pytest.raises(wb.ArgumentError, match="ends in none of"):
+        report.save(tmp_path / "r.pdf")
 
 
 def test_a_stop_keeps_the_cases_so_far():

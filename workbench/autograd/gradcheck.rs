@@ -132,6 +132,14 @@ impl GradReport {
         self
     }
 
+    /// The report as JSON. Numbers that are not finite are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    ///
+    /// # Errors
+    /// [`Error::Other`] where it cannot be written.
+    pub fn to_json(&self) -> Result<String> {
+        Ok(crate::json::text(self)?)
+    }
+
     /// An argument by its name, or by its number where it has none.
     pub fn input(&self, number: usize) -> String {
         self.inputs.get(number).map_or_else(|| format!("argument {number}"), |name| format!("`{name}`"))

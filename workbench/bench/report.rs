@@ -247,10 +247,12 @@ impl BenchReport {
         )
     }
 
-    /// The report as JSON text.
+    /// The report as JSON. Numbers that are not finite are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Other`] where it cannot be written.
     pub fn to_json(&self) -> crate::runtime::Result<String> {
-        serde_json::to_string_pretty(self)
-            .map_err(|e| crate::runtime::Error::Other(format!("not written as JSON: {e}")))
+        Ok(crate::json::text(self)?)
     }
 
     /// The rows as comma-separated values (RFC 4180): times in seconds, and the samples left out.
@@ -424,7 +426,7 @@ pub(crate) mod tests {
         assert!(report.to_string().contains("only"));
         report.rows.push(BenchRow::from_samples("nan", 7, 1, vec![f64::NAN, f64::INFINITY]));
         assert!(report.to_string().contains("too few rounds to say"));
-        assert!(report.to_json().is_ok_and(|json| json.contains("\"median_s\": null")));
+        assert!(report.to_json().is_ok_and(|json| json.contains("\"median_s\": \"NaN\"")));
     }
 
     #[test]

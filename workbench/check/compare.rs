@@ -4,6 +4,8 @@
 //! only when asked. Integers and bools must be equal unless tolerances are given. Arrays of half precision are compared as float32:
 //! [`Precision`] keeps their own precision.
 
+use std::fmt;
+
 use half::{bf16, f16};
 use serde::Serialize;
 
@@ -83,15 +85,42 @@ pub struct Writer {
     pub thread: [u32; 3],
 }
 
+/// The value of an element: a float, or an integer with all its digits (a truth value is 1 or 0).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// An element of an array of floats.
+    Float(f64),
+    /// An element of an array of integers or truth values.
+    Integer(i128),
+}
+
+impl Value {
+    /// An element of an array.
+    fn of(tensor: &Tensor, element: usize, as_float: f64) -> Self {
+        if tensor.dtype().is_float() { Value::Float(as_float) } else { Value::Integer(integer(tensor, element)) }
+    }
+}
+
+/// Floats with a point or an exponent, integers without.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Float(value) => fmt::Debug::fmt(value, f),
+            Value::Integer(value) => fmt::Display::fmt(value, f),
+        }
+    }
+}
+
 /// One element that does not agree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mismatch {
     /// Its place.
     pub index: Vec<usize>,
     /// The result.
-    pub actual: f64,
+    pub actual: Value,
     /// The value that was expected.
-    pub expected: f64,
+    pub expected: Value,
     /// Absolute error.
     pub abs: f64,
     /// Relative error.
@@ -217,8 +246,8 @@ pub fn compare_as(
             if out.first.len() < LISTED {
                 out.first.push(Mismatch {
                     index: unravel(i, actual.shape()),
-                    actual: x,
-                    expected: y,
+                    actual: Value::of(actual, i, x),
+                    expected: Value::of(expected, i, y),
                     abs,
                     rel,
                     ulp,
@@ -429,6 +458,9 @@ mod tests {
         let c = compare(&big((1 << 53) + 1), &unsigned(1 << 53), None, false);
         assert!(!c.passed && c.max_abs == 1.0 && c.max_ulp == 1.0);
         assert!(!compare(&big(-1), &unsigned(u64::MAX), None, false).passed);
+        // 2^53 + 1 and 2^53 are one double, and the mismatch still tells them apart.
+        assert_eq!((c.first[0].actual, c.first[0].expected), (Value::Integer((1 << 53) + 1), Value::Integer(1 << 53)));
+        assert_eq!(c.first[0].actual.to_string(), "9007199254740993");
         let narrow = Tensor::from_slice(&[1], &[-7i8]).expect("a vector");
         assert!(compare(&narrow, &big(-7), None, false).passed);
     }

@@ -8,7 +8,7 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Comparison, Mismatch, Precision, Tolerance, Writer, compare, compare_as, ulp_distance};
+pub use compare::{Comparison, Mismatch, Precision, Tolerance, Value, Writer, compare, compare_as, ulp_distance};
 pub use reference::CheckArgs;
 pub use report::{CheckReport, OutputCheck};
 

@@ -83,6 +83,14 @@ impl CheckReport {
     pub fn mismatches(&self) -> usize {
         self.outputs.iter().map(|o| o.comparison.mismatches).sum()
     }
+
+    /// The report as JSON. Numbers that are not finite are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`; integers have all their digits.
+    ///
+    /// # Errors
+    /// [`crate::Error::Other`] where it cannot be written.
+    pub fn to_json(&self) -> crate::runtime::Result<String> {
+        Ok(crate::json::text(self)?)
+    }
 }
 
 /// An index as Python writes it.
@@ -126,7 +134,7 @@ impl fmt::Display for CheckReport {
             write_line(f, &facts)?;
             for m in &c.first {
                 let row = format!(
-                    "    {:<12} {:>16?} instead of {:>16?}   abs {:.2e}{}",
+                    "    {:<12} {:>16} instead of {:>16}   abs {:.2e}{}",
                     index(&m.index),
                     m.actual,
                     m.expected,

@@ -23,7 +23,8 @@ fn mismatches_name_the_thread_that_wrote_them_or_that_none_did() {
     let report = op.check_with((&x,), reference, &CheckOptions::default()).unwrap();
     assert!(!report.passed);
     let [wrong, missing] = report.outputs[0].comparison.first.as_slice() else { panic!("{report}") };
-    assert_eq!((wrong.index.as_slice(), wrong.actual, wrong.expected), (&[5][..], 0.0, 2.0));
+    let found = (wrong.index.as_slice(), wrong.actual, wrong.expected);
+    assert_eq!(found, (&[5][..], Value::Float(0.0), Value::Float(2.0)));
     assert_eq!(wrong.writer, Some(Writer { block: [1, 0, 0], thread: [1, 0, 0] }));
     assert!(!wrong.unwritten);
     assert_eq!((missing.index.as_slice(), missing.writer, missing.unwritten), (&[6][..], None, true));
@@ -31,6 +32,24 @@ fn mismatches_name_the_thread_that_wrote_them_or_that_none_did() {
     assert!(text.contains("y: 2 of 8 elements differ"), "{text}");
     assert!(text.contains("written by block (1, 0, 0) thread (1, 0, 0)"), "{text}");
     assert!(text.contains("written by nobody: it still holds the poison"), "{text}");
+}
+
+#[test]
+fn json_tells_what_is_not_finite_and_every_digit() {
+    let floats = |values: &[f64]| Tensor::from_slice(&[values.len()], values).unwrap();
+    let whole = |value: i64| Tensor::from_slice(&[1], &[value]).unwrap();
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let actual = [floats(&[nan, inf]), whole((1 << 53) + 1)];
+    let expected = [floats(&[1.0, -inf]), whole(1 << 53)];
+    let report = check_outputs("two", &actual, &expected, &[], &CheckOptions::default());
+    let json: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    let first = |output: usize| &json["outputs"][output]["comparison"]["first"];
+    assert_eq!((&first(0)[0]["actual"], &first(0)[0]["expected"]), (&"NaN".into(), &1.0.into()));
+    assert_eq!((&first(0)[1]["actual"], &first(0)[1]["expected"]), (&"Infinity".into(), &"-Infinity".into()));
+    assert_eq!(json["outputs"][0]["comparison"]["max_abs"], "NaN");
+    let digits = (&first(1)[0]["actual"], &first(1)[0]["expected"]);
+    assert_eq!(digits, (&9_007_199_254_740_993_i64.into(), &9_007_199_254_740_992_i64.into()));
+    assert!(report.to_string().contains("9007199254740993 instead of 9007199254740992"), "{report}");
 }
 
 #[test]

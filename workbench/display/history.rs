@@ -45,15 +45,6 @@ impl History {
         self.versions.iter().enumerate().skip(skipped).map(move |(at, version)| (before(at), version))
     }
 
-    /// The size that most versions were measured at; the largest of several.
-    fn common_size(&self) -> Option<u64> {
-        let mut counts: std::collections::BTreeMap<u64, usize> = std::collections::BTreeMap::new();
-        for time in self.versions.iter().flat_map(|version| &version.times) {
-            *counts.entry(time.size).or_default() += 1;
-        }
-        counts.into_iter().max_by_key(|&(size, count)| (count, size)).map(|(size, _)| size)
-    }
-
     fn table(&self) -> Table {
         let columns = vec![
             Column::number("version"),
@@ -226,12 +217,7 @@ impl Show for History {
             );
         }
         body.push_str(&differences(self));
-        MimeBundle {
-            plain: self.to_string(),
-            html: Some(card(&body)),
-            svg: None,
-            json: serde_json::to_string(self).ok(),
-        }
+        MimeBundle { plain: self.to_string(), html: Some(card(&body)), svg: None, json: self.to_json().ok() }
     }
 }
 

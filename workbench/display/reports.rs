@@ -4,8 +4,8 @@ use super::card::{check_card, slider, tier_card};
 use super::html::{Column, Table};
 use super::{MimeBundle, Show};
 use crate::autograd::{GradReport, Jacobian};
-use crate::check::report::OutputCheck;
-use crate::check::report::{CheckReport, index, writer};
+use crate::check::Value;
+use crate::check::report::{CheckReport, OutputCheck, index, writer};
 use crate::plot::{
     CountScale, DifferenceOptions, ErrorKind, Slice, Svg, difference_map, difference_slices, error_histogram,
     error_scatter,
@@ -21,6 +21,14 @@ fn short(v: f64) -> String {
         format!("{v:.7}").trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         format!("{v:.4e}")
+    }
+}
+
+/// An element short enough for a table; an integer has all its digits.
+fn element(value: Value) -> String {
+    match value {
+        Value::Float(v) => short(v),
+        Value::Integer(v) => v.to_string(),
     }
 }
 
@@ -133,7 +141,7 @@ impl Show for CheckReport {
         for o in &self.outputs {
             for m in &o.comparison.first {
                 let at = format!("{}{}", o.name, index(&m.index));
-                let mut row = vec![at, short(m.actual), short(m.expected), short(m.abs), ulp(m.ulp)];
+                let mut row = vec![at, element(m.actual), element(m.expected), short(m.abs), ulp(m.ulp)];
                 row.extend(is_known.then(|| writer(m).unwrap_or_else(|| "unknown".to_owned())));
                 table.rows.push(row);
             }
@@ -145,7 +153,7 @@ impl Show for CheckReport {
             html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),
             svg: None,
             // A report that cannot be written as JSON still has its other forms.
-            json: serde_json::to_string(self).ok(),
+            json: self.to_json().ok(),
         }
     }
 }
@@ -234,7 +242,7 @@ impl Show for GradReport {
             plain: self.to_string(),
             html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),
             svg: None,
-            json: serde_json::to_string(self).ok(),
+            json: self.to_json().ok(),
         }
     }
 }

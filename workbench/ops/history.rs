@@ -2,7 +2,7 @@
 //! number, counted from 1; checks and timings of the operator are noted in the version that ran. Of [`MOST`] versions the oldest is
 //! forgotten. What an old version is called by is the registry's to keep.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -109,6 +109,23 @@ impl History {
             let (first, last) = (self.first(), self.last());
             Error::argument(format!("`{}` has no version {number}; its versions are {first} to {last}", self.name))
         })
+    }
+
+    /// The size that most versions were measured at; the largest of several.
+    pub fn common_size(&self) -> Option<u64> {
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        for time in self.versions.iter().flat_map(|version| &version.times) {
+            *counts.entry(time.size).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|&(size, count)| (count, size)).map(|(size, _)| size)
+    }
+
+    /// All of it as JSON. Numbers that are not finite are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    ///
+    /// # Errors
+    /// [`Error::Other`] where it cannot be written.
+    pub fn to_json(&self) -> Result<String> {
+        Ok(crate::json::text(self)?)
     }
 
     fn first(&self) -> u32 {

@@ -20,7 +20,7 @@ use plotters_backend::{
 };
 
 use super::Svg;
-use super::theme::{FONTS, Role};
+use super::theme::{CODE_FONTS, FONTS, Role};
 
 /// Plotters' pixels per pixel of ours.
 const GRAIN: f64 = 10.0;
@@ -227,11 +227,20 @@ pub(super) struct Canvas {
     sheet: Rc<RefCell<Sheet>>,
     root: DrawingArea<Pen, Shift>,
     size: (u32, u32),
+    fonts: &'static str,
 }
 
 /// Draws a picture of `width` by `height`; `label` is the text for screen readers.
 pub(super) fn picture(width: u32, height: u32, label: &str, draw: impl FnOnce(&Canvas) -> Drawn) -> Svg {
-    let canvas = Canvas::new(width, height);
+    drawn(Canvas::new(width, height), label, draw)
+}
+
+/// [`picture`], with letters of one width.
+pub(super) fn code_picture(width: u32, height: u32, label: &str, draw: impl FnOnce(&Canvas) -> Drawn) -> Svg {
+    drawn(Canvas { fonts: CODE_FONTS, ..Canvas::new(width, height) }, label, draw)
+}
+
+fn drawn(canvas: Canvas, label: &str, draw: impl FnOnce(&Canvas) -> Drawn) -> Svg {
     if let Err(error) = draw(&canvas) {
         // Only plotters' own bookkeeping can fail: the pen cannot.
         return notice(label, &format!("the picture could not be drawn: {error}"));
@@ -265,7 +274,7 @@ impl Canvas {
         let sheet = Rc::new(RefCell::new(Sheet::default()));
         let grain = GRAIN as u32;
         let pen = Pen { sheet: Rc::clone(&sheet), size: (width * grain, height * grain) };
-        Canvas { sheet, root: pen.into_drawing_area(), size: (width, height) }
+        Canvas { sheet, root: pen.into_drawing_area(), size: (width, height), fonts: FONTS }
     }
 
     /// A filled look of a role.
@@ -326,7 +335,7 @@ impl Canvas {
         sheet.flush();
         let (width, height) = self.size;
         let id = format!("wb-{:016x}", fingerprint(&[label, &sheet.body]));
-        let mut style = format!("#{id} text{{font-family:{FONTS};font-variant-numeric:tabular-nums}}");
+        let mut style = format!("#{id} text{{font-family:{};font-variant-numeric:tabular-nums}}", self.fonts);
         for &(role, filled) in &sheet.used {
             let other = if filled { "" } else { ";fill:none;stroke-linejoin:round;stroke-linecap:round" };
             let _ = write!(style, "#{id} .{}{{{}{other}}}", role.class(filled), role.rule(filled));

@@ -9,6 +9,7 @@
 
 mod axis;
 mod canvas;
+mod cases;
 mod compare;
 pub mod difference;
 pub mod histogram;
@@ -19,15 +20,20 @@ mod save;
 mod scatter;
 pub mod sparkline;
 pub mod sweep;
+mod text;
 pub mod theme;
+mod versions;
 mod writers;
 
+pub use cases::{Case, CaseOutcome, cases};
 pub use difference::{DepthScale, DifferenceKind, DifferenceOptions, Slice, difference_map, difference_slices};
 pub use histogram::{CountScale, ErrorKind, error_histogram};
 pub use roofline::roofline;
 pub use samples::samples;
 pub use scatter::error_scatter;
 pub use sweep::{Quantity, sweep};
+pub use text::text;
+pub use versions::versions;
 pub use writers::{Writers, writer_map};
 
 use std::fmt;

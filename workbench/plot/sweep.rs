@@ -77,7 +77,7 @@ impl Quantity {
 
 /// One contestant at one size, in the unit of the y axis.
 pub(super) struct Point {
-    size: f64,
+    pub(super) size: f64,
     pub(super) value: f64,
     pub(super) low: f64,
     pub(super) high: f64,

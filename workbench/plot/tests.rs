@@ -170,6 +170,34 @@ fn histograms_of_any_errors_are_sound() {
 }
 
 #[test]
+fn cases_versions_and_texts_are_sound() {
+    let outcomes = [CaseOutcome::Right, CaseOutcome::Wrong, CaseOutcome::Failed, CaseOutcome::Unknown];
+    let case = |i: usize| Case {
+        group: ["", "float32", "<&\"\u{1}"][i % 3].to_owned(),
+        label: format!("{} × (3, {i})", "9".repeat(i % 40)),
+        outcome: outcomes[i % 4],
+        tip: "a < b\n&".to_owned(),
+    };
+    for count in [0, 1, 2, 50, 1000] {
+        sound(&cases("lab::add", "a caption", &(0..count).map(case).collect::<Vec<_>>()));
+    }
+    for shown in ["", "\n\n", "one line", "  a\tb\u{1b}[31m\n<&>\n", &"long ".repeat(200), &"many\n".repeat(300)] {
+        sound(&text("a <label>", shown));
+    }
+    let mut history = crate::ops::history::History::default();
+    sound(&versions(&history));
+    for (size, seconds) in [(0, 1e-6), (0, f64::NAN), (0, f64::INFINITY), (0, 0.0), (0, 1e300), (7, 1.0)] {
+        let text = (std::time::SystemTime::UNIX_EPOCH, String::new());
+        let mut one = crate::ops::history::History::of_texts("lab::scale".to_owned(), [text].into_iter());
+        let time = crate::ops::history::TimeNote { size, seconds, low: -seconds, high: f64::NAN };
+        one.versions.iter_mut().for_each(|version| version.times = vec![time.clone()]);
+        sound(&versions(&one));
+        history.versions.extend(one.versions);
+        sound(&versions(&history));
+    }
+}
+
+#[test]
 fn pictures_in_one_page_do_not_clash() {
     let (a, b) = (sample_report(&[1, 2]).plot(), sample_report(&[1, 3]).plot());
     assert_ne!(id(&a), id(&b));

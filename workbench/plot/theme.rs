@@ -10,6 +10,9 @@ use plotters::style::RGBColor;
 /// Fonts of all text.
 pub const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
+/// Fonts of text in letters of one width.
+pub const CODE_FONTS: &str = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
+
 /// The number of contestants with a hue of their own; as many more repeat the hues with dashed lines.
 pub const HUES: usize = 7;
 

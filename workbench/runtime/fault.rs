@@ -108,3 +108,9 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Error::Other(format!("not written as JSON: {error}"))
+    }
+}

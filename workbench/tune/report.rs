@@ -198,12 +198,12 @@ impl TuneReport {
         (columns, right.chain(others).collect())
     }
 
-    /// The report as JSON.
+    /// The report as JSON. Numbers that are not finite are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`.
     ///
     /// # Errors
-    /// [`Error::Other`] if a number cannot be written.
+    /// [`Error::Other`] where it cannot be written.
     pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string_pretty(self).map_err(|e| Error::Other(e.to_string()))
+        Ok(crate::json::text(self)?)
     }
 }
 

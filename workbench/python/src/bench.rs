@@ -1,6 +1,5 @@
 //! Timing: sweeps over sizes with Python callables as contestants, and Triton's `do_bench`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -92,49 +91,15 @@ impl BenchReport {
         Ok(BenchReport(report))
     }
 
-    /// The rows as a DataFrame of pandas, which has to be installed: the fields of `rows` without the single times, in seconds.
-    ///
-    /// >>> import workbench as wb
-    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
-    /// >>> list(report.to_pandas()["name"])  # doctest: +SKIP
-    /// ['sum']
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("workbench.tables")?.call_method1("to_pandas", (self.rows(py)?,))
+    /// All of it as JSON, for `to_json`.
+    fn _json(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.to_json().map_err(|e| errors::to_py(py, e))
     }
 
-    /// The rows as a DataFrame of polars, which has to be installed; see `to_pandas`.
-    ///
-    /// >>> import workbench as wb
-    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
-    /// >>> report.to_polars().columns[:3]  # doctest: +SKIP
-    /// ['name', 'size', 'median']
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("workbench.tables")?.call_method1("to_polars", (self.rows(py)?,))
-    }
-
-    /// Writes the report: data to a path ending in `.json`, a table for other programs to `.csv` (times in seconds), the picture to `.svg` or `.png`, the
-    /// table as people see it to `.txt`.
-    ///
-    /// Raises ArgumentError for any other ending, and OSError if the file cannot be written.
-    ///
-    /// >>> import tempfile, pathlib, workbench as wb
-    /// >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
-    /// >>> with tempfile.TemporaryDirectory() as folder:
-    /// ...     path = pathlib.Path(folder) / "report.svg"
-    /// ...     report.save(path)
-    /// ...     path.read_text(encoding="utf-8").startswith("<svg")
-    /// True
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
-            return Svg(self.0.plot()).save(py, path);
-        }
-        let text = self.0.text_for(&path).map_err(|e| errors::to_py(py, e))?;
-        // Python's own writing raises the exceptions that its users catch, with the path in them.
-        let keywords = PyDict::new(py);
-        keywords.set_item("encoding", "utf-8")?;
-        let file = py.import("pathlib")?.getattr("Path")?.call1((path,))?;
-        file.call_method("write_text", (text,), Some(&keywords))?;
-        Ok(())
+    /// The title; empty where it has none.
+    #[getter]
+    fn _title(&self) -> &str {
+        &self.0.title
     }
 
     fn __str__(&self) -> String {

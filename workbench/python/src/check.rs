@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::autograd::{self, GradOptions, gradcheck::gradcheck_wide};
 use workbench::check::report::OutputCheck;
-use workbench::check::{self, CheckOptions, Precision, Tolerance, check_outputs_as};
+use workbench::check::{self, CheckOptions, Precision, Tolerance, Value, check_outputs_as};
 use workbench::ops::{OwnedArg, RunConfig};
 use workbench::runtime::Tensor;
 
@@ -62,7 +62,8 @@ impl CheckReport {
         self.0.mismatches()
     }
 
-    /// The first mismatches, each with `output index got want abs rel ulp block thread unwritten`.
+    /// The first mismatches, each with `output index got want abs rel ulp block thread unwritten`. Elements of integers are ints with all their
+    /// digits.
     #[getter]
     fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let make = py.import("workbench.operators")?.getattr("Mismatch")?;
@@ -72,8 +73,12 @@ impl CheckReport {
                 let fields = PyDict::new(py);
                 fields.set_item("output", &output.name)?;
                 fields.set_item("index", PyTuple::new(py, &m.index)?)?;
-                fields.set_item("got", m.actual)?;
-                fields.set_item("want", m.expected)?;
+                for (name, value) in [("got", m.actual), ("want", m.expected)] {
+                    match value {
+                        Value::Float(value) => fields.set_item(name, value)?,
+                        Value::Integer(value) => fields.set_item(name, value)?,
+                    }
+                }
                 fields.set_item("abs", m.abs)?;
                 fields.set_item("rel", m.rel)?;
                 fields.set_item("ulp", m.ulp)?;
@@ -86,22 +91,14 @@ impl CheckReport {
         Ok(list)
     }
 
-    /// The listed mismatches as a DataFrame of pandas, which has to be installed: the fields of `mismatches`, places as tuples.
-    ///
-    /// >>> import numpy as np, workbench as wb
-    /// >>> list(wb.check(np.sqrt, lambda x: x + 1, np.ones(3)).to_pandas()["index"])  # doctest: +SKIP
-    /// [(0,), (1,), (2,)]
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("workbench.tables")?.call_method1("mismatches_to_pandas", (self.mismatches(py)?,))
+    /// All of it as JSON, for `to_json`.
+    fn _json(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.to_json().map_err(|e| errors::to_py(py, e))
     }
 
-    /// The listed mismatches as a DataFrame of polars, which has to be installed; see `to_pandas`. Places are lists.
-    ///
-    /// >>> import numpy as np, workbench as wb
-    /// >>> wb.check(np.sqrt, lambda x: x + 1, np.ones(3)).to_polars().height  # doctest: +SKIP
-    /// 3
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("workbench.tables")?.call_method1("mismatches_to_polars", (self.mismatches(py)?,))
+    /// The number of the first output that could be compared, for its picture.
+    fn _pictured(&self) -> Option<usize> {
+        self.0.outputs.iter().position(|output| output.comparison.incomparable.is_none())
     }
 
     /// The map of the differences of an output, by its number: a profile for one dimension, slices side by side for three and more.
@@ -237,6 +234,11 @@ impl GradReport {
             list.append(fields)?;
         }
         Ok(list)
+    }
+
+    /// All of it as JSON, for `to_json`.
+    fn _json(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.to_json().map_err(|e| errors::to_py(py, e))
     }
 
     /// The map of the difference between the Jacobians of an argument, by its number (the first that is an array of floats by default): a row for

@@ -5,9 +5,11 @@ use std::time::{Duration, SystemTime};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use workbench::ops::history;
+use workbench::plot;
 
 use crate::bench::mime;
 use crate::errors;
+use crate::pictures::Svg;
 
 /// The versions of an operator, or of a cell's kernel.
 #[pyclass(module = "workbench", frozen)]
@@ -70,9 +72,14 @@ impl NativeHistory {
         self.0.difference_card(old, new).map_err(|e| errors::to_py(py, e))
     }
 
-    /// All of it as JSON.
-    fn json(&self) -> String {
-        workbench::display::Show::bundle(&self.0).json.unwrap_or_default()
+    /// All of it as JSON, for `to_json`.
+    fn _json(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.to_json().map_err(|e| errors::to_py(py, e))
+    }
+
+    /// The picture of its versions, for `plot`.
+    fn _plot(&self) -> Svg {
+        Svg(plot::versions(&self.0))
     }
 
     fn __repr__(&self) -> String {

@@ -89,6 +89,8 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tune::eliminate, m)?)?;
     m.add("FINAL_ROUND", workbench::bench::elimination::FINAL_ROUND)?;
     m.add_function(wrap_pyfunction!(pictures::report_card, m)?)?;
+    m.add_function(wrap_pyfunction!(pictures::case_picture, m)?)?;
+    m.add_function(wrap_pyfunction!(pictures::text_picture, m)?)?;
     m.add_class::<tier::TierReport>()?;
     m.add_class::<tier::HeldMaker>()?;
     m.add_function(wrap_pyfunction!(bench::sweep, m)?)?;

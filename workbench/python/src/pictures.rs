@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use workbench::check::report::OutputCheck;
 use workbench::display::{self, Column, Table};
-use workbench::plot::{self, CountScale, DepthScale, DifferenceKind, ErrorKind, Quantity};
+use workbench::plot::{self, Case, CaseOutcome, CountScale, DepthScale, DifferenceKind, ErrorKind, Quantity};
 
 use crate::bench::mime;
 use crate::errors::argument;
@@ -179,6 +179,34 @@ pub fn report_card(
 ) -> String {
     let columns = columns.into_iter().map(|(title, numeric)| Column { title, numeric }).collect();
     display::report_card(title, passed, &facts, &Table { columns, rows }, picture.map_or("", |p| p.0.as_str()))
+}
+
+/// The picture of a sweep over shapes and dtypes: a case is its group, its label, its outcome ("ok", "wrong", "failed" or "unknown") and the text
+/// under the pointer.
+#[pyfunction]
+pub fn case_picture(
+    py: Python<'_>,
+    title: &str,
+    caption: &str,
+    cases: Vec<(String, String, String, String)>,
+) -> PyResult<Svg> {
+    let case = |(group, label, outcome, tip): (String, String, String, String)| {
+        let words = [
+            ("ok", CaseOutcome::Right),
+            ("wrong", CaseOutcome::Wrong),
+            ("failed", CaseOutcome::Failed),
+            ("unknown", CaseOutcome::Unknown),
+        ];
+        Ok(Case { group, label, outcome: chosen(py, "a case", &outcome, &words)?, tip })
+    };
+    let cases = cases.into_iter().map(case).collect::<PyResult<Vec<_>>>()?;
+    Ok(Svg(plot::cases(title, caption, &cases)))
+}
+
+/// The picture of a text, line by line: of a report that has nothing to draw.
+#[pyfunction]
+pub fn text_picture(label: &str, text: &str) -> Svg {
+    Svg(plot::text(label, text))
 }
 
 /// The numbers of a benchmark's ceilings, for Python.

@@ -109,7 +109,7 @@ array([0, 2, 4])
 _BENCH = """What `wb.bench` found; shows itself in a notebook as a picture, verdicts and a table.
 
 `.rows` holds one dict per contestant and size, times in seconds per call; `.headlines` what the samples support; `.plot()`
-gives the picture and `.save(path)` writes `.json`, `.svg` or `.txt` (any other ending is an ArgumentError).
+gives the picture, `.save(path)` writes files, `.to_json()`, `.to_pandas()` and `.to_polars()` give the rows to other programs.
 
 >>> import workbench as wb
 >>> report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import json
 import platform
 import sys
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import numpy as np
 from ._compile import compile as compile_source
 from ._compile import devices
 from .errors import DeviceUnavailable
+from .reports import json_text
 
 __all__ = ["Case", "CASES", "run", "main"]
 
@@ -284,7 +284,7 @@ def main(argv: list[str] | None = None) -> int:
         print("nothing ran on a GPU, because there is none here")
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
+            file.write(json_text(result) + "\n")
     return 1 if "FAILED" in states else 0
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
-import os
-import pathlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
-from ._workbench import BenchReport, CheckReport, NativeHistory
+from ._workbench import BenchReport, CheckReport, NativeHistory, Svg
 from .benchmark import bench_callable
 from .differentiable import copies
 from .errors import ArgumentError, make_argument_error
+from .native_reports import BENCH, HISTORY
+from .reports import Report, json_text, tell_columns
+from .tables import Column, Table
 
 if TYPE_CHECKING:
     from .operators import Op
@@ -39,9 +40,19 @@ class Version:
         return None if self.check is None else bool(self.check["passed"])
 
 
+#: The columns of a comparison: a row for each version and size.
+COMPARISON = (
+    Column("version", "integer", "number of the version"),
+    *BENCH[1:],
+    Column("mismatches", "integer?", "elements of its results that differ from the older version's; missing for that one"),
+    Column("max_share", "number", "largest share of its tolerance that such a difference takes; missing for the older version"),
+)
+
+
 @dataclass(frozen=True)
-class Comparison:
-    """The differences of two versions: their texts, their results on the same arguments (the older one is the reference), their times, measured in turns."""
+class Comparison(Report):
+    """The differences of two versions: their texts, their results on the same arguments (the older one is the reference), their times, measured in turns.
+    `.check` has the elements that differ, one by one."""
 
     old: int
     new: int
@@ -49,6 +60,21 @@ class Comparison:
     check: CheckReport
     bench: BenchReport
     _card: str
+
+    def plot(self) -> Svg:
+        """The times of both versions, as `wb.bench` draws them; `.check.plot()` is the map of the elements that differ."""
+        return self.bench.plot()
+
+    _picture = plot
+
+    def _table(self) -> Table:
+        outcome = {"mismatches": self.check.count, "max_share": self.check.max_share}
+        versions = {f"version {self.old}": {"version": self.old}, f"version {self.new}": {"version": self.new, **outcome}}
+        return Table(COMPARISON, [{**row, **versions[row["name"]]} for row in self.bench.rows])
+
+    def _json(self) -> str:
+        check, bench = json.loads(self.check.to_json()), json.loads(self.bench.to_json())
+        return json_text({"old": self.old, "new": self.new, "difference": self.difference, "check": check, "bench": bench})
 
     def __str__(self) -> str:
         return f"version {self.new} beside version {self.old}\n{self.difference}{self.check}\n{self.bench}"
@@ -60,10 +86,11 @@ class Comparison:
         return {"text/plain": str(self), "text/html": "".join(parts)}
 
 
-class History:
+class History(Report):
     """The versions of an operator: each definition that differed from the one before, with its checks and its times. `op.history` makes it.
 
     It shows itself as a card: the times over the versions with broken ones marked, a table, and the difference of each text from the one before.
+    `.plot()` is the picture of the times; `.save("history.html")` keeps it all, `.to_json()` with the texts, which the tables leave out.
     A thousand versions are kept, by their texts; the last eight are kept compiled.
 
     >>> import numpy as np, workbench as wb
@@ -150,20 +177,20 @@ class History:
         card = self._native.difference_card(old, new)
         return Comparison(old, new, self.difference(old, new), check, bench, card)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the versions with their texts, checks and times to one file: a page to a path ending in `.html`, data to `.json`.
+    def plot(self) -> Svg:
+        """The times of the versions at the size that most were measured at: a bar for each of the newest fifty, broken ones in another colour."""
+        return self._native._plot()
 
-        Raises ArgumentError for any other ending, and OSError if the file cannot be written.
-        """
-        path = pathlib.Path(path)
-        if path.suffix.lower() == ".json":
-            text = self._native.json()
-        elif path.suffix.lower() == ".html":
-            card = self._native._repr_mimebundle_()["text/html"]
-            text = f'<!doctype html>\n<meta charset="utf-8">\n<meta name="color-scheme" content="light dark">\n<title>{html.escape(self.name)}</title>\n{card}\n'
-        else:
-            raise make_argument_error(f"a history is written as .html or .json, not {path.suffix or 'without an ending'}")
-        path.write_text(text, encoding="utf-8")
+    _picture = plot
+
+    def _table(self) -> Table:
+        return self._native._table()
+
+    def _json(self) -> str:
+        return self._native._json()
+
+    def _name(self) -> str:
+        return self.name
 
     def __repr__(self) -> str:
         return repr(self._native)
@@ -183,3 +210,7 @@ def _own(value: Any) -> Any:
 
 def _tuple(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
+
+
+tell_columns(Comparison, COMPARISON)
+tell_columns(History, HISTORY, "Columns of its tables and of CSV, a row for each version and each size that it was timed at:")

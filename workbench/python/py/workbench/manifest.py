@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +17,7 @@ from ._array_exchange import bfloat16
 from ._options import parse_options
 from .differentiable import copies
 from .errors import make_argument_error
+from .library_report import LibraryReport, LibraryRow
 from .operators import Op, handles, op
 from .spec import Spec
 
@@ -30,48 +30,6 @@ _MOST_DIFFERENCES = 64
 # The lower precision of a backward rounds saved values, its own result and its sums, each by half a unit
 # of 2^-24, 2^-11 or 2^-8; the tolerance is a handful of such roundings of values of the result's own size.
 _LOWER = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 4e-2}
-
-
-@dataclass
-class LibraryRow:
-    """The result of a check of one operator; false if something failed.
-
-    >>> from workbench.manifest import LibraryRow
-    >>> bool(LibraryRow("relu")), bool(LibraryRow("relu", failures=["sample 0, float32: differs"]))
-    (True, False)
-    """
-
-    operator: str
-    #: The element types that it was called in.
-    dtypes: list[str] = field(default_factory=list)
-    #: The number of calls that were compared with the reference.
-    forward: int = 0
-    #: The largest error of them, as a part of the tolerance.
-    worst: float = 0.0
-    #: The number of gradients that were compared with differences of the reference.
-    gradients: int = 0
-    #: The largest error of them, absolute.
-    gradient_error: float = 0.0
-    #: The number of calls that gave the shapes and dtypes that were worked out without data; None if those depend on the data.
-    shapes: int | None = 0
-    #: Seconds, everything included.
-    seconds: float = 0.0
-    failures: list[str] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return not self.failures
-
-
-class LibraryReport(list[LibraryRow]):
-    """The rows of a check; false if one of them is.
-
-    >>> from workbench.manifest import LibraryReport, LibraryRow
-    >>> bool(LibraryReport([LibraryRow("relu")])), bool(LibraryReport([LibraryRow("relu", failures=["differs"])]))
-    (True, False)
-    """
-
-    def __bool__(self) -> bool:
-        return all(self)
 
 
 class Library:

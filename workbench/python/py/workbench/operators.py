@@ -42,12 +42,12 @@ def has_memory(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One element that does not agree: its place, its value, the value wanted, the distance, and the thread that wrote it."""
+    """One element that does not agree: its place, its value, the value wanted (of integers ints), the distance, and the thread that wrote it."""
 
     output: str
     index: tuple[int, ...]
-    got: float
-    want: float
+    got: float | int
+    want: float | int
     abs: float
     rel: float
     ulp: float

@@ -7,10 +7,12 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from . import _workbench, tables
+from . import _workbench
 from ._printed import Output, last
 from ._workbench import Kernel, KernelTemplate, Launcher, TemplateLauncher
 from .errors import make_argument_error
+from .reports import Report, json_text, tell_columns
+from .tables import Column, Table, place, place_columns
 
 __all__ = ["PrintedTable", "printed_table"]
 
@@ -26,6 +28,13 @@ _NO_INDEX = 1 << 32
 _ESCAPED = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}
 #: Names of the columns.
 _COLUMNS = ("kernel", "block", "thread", "text")
+#: The columns of its tables.
+PRINTED = (
+    Column("kernel", "text", "the kernel that printed; missing for host code"),
+    *place_columns("block", "`blockIdx.{axis}`; missing for host code"),
+    *place_columns("thread", "`threadIdx.{axis}`; missing for host code"),
+    Column("text", "text", "what was printed"),
+)
 
 #: The indices that a filter of blocks or threads takes: those of x, or of x, y and z.
 Place = Any
@@ -117,7 +126,7 @@ class _Calls:
         return self._texts[self._output[call]][start : start + int(self.words[call, 0])]
 
 
-class PrintedTable:
+class PrintedTable(Report):
     """Rows of what kernels printed, one for each call of printf, in the order of the output. `wb.printed_table` makes it; it keeps its rows when later
     cells print.
 
@@ -149,29 +158,14 @@ class PrintedTable:
     def __len__(self) -> int:
         return len(self._chosen)
 
-    def to_pandas(self) -> Any:
-        """A DataFrame of the rows, with their names as columns; blocks and threads are tuples. Raises ImportError where pandas is not installed.
+    def _table(self) -> Table:
+        return Table(PRINTED, [{**row, **place("block", row["block"]), **place("thread", row["thread"])} for row in self.rows])
 
-        >>> import workbench as wb
-        >>> wb.compile('__global__ void hi() { printf("hi\\\\n"); }').hi[1, 2]()
-        hi
-        hi
-        >>> wb.printed_table().to_pandas().groupby("thread").size().to_dict()    # doctest: +SKIP
-        {(0, 0, 0): 1, (1, 0, 0): 1}
-        """
-        return tables.printed_to_pandas(self.rows)
+    def _json(self) -> str:
+        return json_text({"missing": self.missing, "rows": self.rows})
 
-    def to_polars(self) -> Any:
-        """A DataFrame of the rows, with their names as columns; blocks and threads are lists of three. Raises ImportError where polars is not
-        installed.
-
-        >>> import workbench as wb
-        >>> wb.compile('__global__ void hi() { printf("hi\\\\n"); }').hi[1, 1]()
-        hi
-        >>> wb.printed_table().to_polars()["block"].to_list()    # doctest: +SKIP
-        [[0, 0, 0]]
-        """
-        return tables.printed_to_polars(self.rows)
+    def _name(self) -> str:
+        return self._headline()
 
     def _row(self, call: int) -> dict[str, Any]:
         calls = self._calls
@@ -367,3 +361,6 @@ def _with_kernel(calls: _Calls, test: Callable[[str | None], Any]) -> Any:
 def _texts(part: str) -> Callable[[_Calls], Any]:
     """The calls whose text has a part."""
     return lambda calls: np.array([part in calls.text(call) for call in range(len(calls.words))], bool)
+
+
+tell_columns(PrintedTable, PRINTED)

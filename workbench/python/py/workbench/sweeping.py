@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import pathlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
@@ -12,9 +11,11 @@ import numpy as np
 
 from . import _workbench
 from ._progress import progress_text
-from ._workbench import CheckReport
+from ._workbench import CheckReport, Svg
 from .errors import make_argument_error
+from .reports import Report, json_text, tell_columns
 from .shape_dims import ANY, arrays_of, elements_of, names_of, shape_of
+from .tables import Column, Table, columns_of, scalar
 from .tuning_worker import MISTAKES
 
 if TYPE_CHECKING:
@@ -340,10 +341,19 @@ def _case_name(dims: Dims, dtype: str | None) -> str:
     return extents + (f", {dtype}" if dtype else "")
 
 
+#: The columns of a sweep besides its dims.
+SWEEP = (
+    Column("dtype", "text", "dtype of the arrays; missing where each has the kernel's own"),
+    Column("status", "text", '"ok", "wrong", "failed" or "unknown"'),
+    Column("message", "text", "what is wrong; else empty"),
+    Column("max_share", "number", "largest share of its tolerance that an element's error takes; missing where nothing was compared"),
+)
+
+
 @dataclass(frozen=True)
-class SweepReport:
+class SweepReport(Report):
     """The result of `wb.sweep`: `rows`, one dict for each case with `dims`, `dtype`, `status` ("ok", "wrong", "failed" or "unknown"), `message` and `max_share` of the tolerance;
-    `smallest`, the smallest failing case or None; `notes`. It is true if all cases agree.
+    `smallest`, the smallest failing case or None; `notes`. It is true if all cases agree. `.plot()` draws a cell for each case.
 
     >>> import numpy as np, workbench as wb
     >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -403,24 +413,49 @@ class SweepReport:
         facts += [("note", note) for note in self.notes]
         shown = [*self._failing(), *(row for row in self.rows if row["status"] not in _FAILURES)]
         table = [[_case_name(row["dims"], row["dtype"]), row["status"], row["message"]] for row in shown]
-        page = _workbench.report_card(f"{self.name} over shapes and dtypes", facts, [("case", False), ("", False), ("", False)], table, None, self.passed)
+        page = _workbench.report_card(self._name(), facts, [("case", False), ("", False), ("", False)], table, self.plot(), self.passed)
         if self.smallest is not None and self.smallest.report is not None:
             page += self.smallest.report._repr_mimebundle_()["text/html"]
         return {"text/plain": str(self), "text/html": page}
 
-    def save(self, path: str | pathlib.Path) -> None:
-        """Writes the rows to a path ending in `.json`, the text to `.txt`. Raises ArgumentError for another ending, OSError if it cannot be written.
+    def plot(self) -> Svg:
+        """A cell for each case, coloured by its outcome, in the order checked and by dtype; failing ones first where there are very many.
 
-        >>> import pathlib, tempfile, numpy as np, workbench as wb
+        >>> import numpy as np, workbench as wb
         >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
-        >>> copy = wb.op("doc::copy_save_sweep(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: x)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     wb.sweep(copy, [0, 1]).save(pathlib.Path(folder) / "sweep.json")
+        >>> copy = wb.op("doc::copy_plot_sweep(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: x)
+        >>> wb.sweep(copy, [0, 1]).plot()
+        <picture of ... bytes of SVG>
         """
-        path = pathlib.Path(path)
-        if path.suffix == ".json":
-            path.write_text(json.dumps({"name": self.name, "rows": self.rows, "notes": self.notes}, indent=1) + "\n", encoding="utf-8")
-        elif path.suffix == ".txt":
-            path.write_text(f"{self}\n", encoding="utf-8")
-        else:
-            raise make_argument_error(f"`{path}` ends in neither `.json` nor `.txt`")
+        names = list(dict.fromkeys(name for row in self.rows for name in row["dims"]))
+        caption = f"{len(self.rows)} cases, {len(self._failing())} fail" + (f"; in a cell {' × '.join(names)}" if names else "")
+        cases = []
+        for row in self.rows:
+            label = " × ".join(str(extent) for extent in row["dims"].values())
+            tip = ": ".join(part for part in (_case_name(row["dims"], row["dtype"]), row["status"], row["message"]) if part)
+            cases.append((row["dtype"] or "", label, row["status"], tip))
+        return _workbench.case_picture(f"{self.name} over shapes and dtypes", caption, cases)
+
+    _picture = plot
+
+    def _name(self) -> str:
+        return f"{self.name} over shapes and dtypes"
+
+    def _table(self) -> Table:
+        names = dict.fromkeys(name for row in self.rows for name in row["dims"])
+        columns = columns_of({name: [row["dims"].get(name) for row in self.rows] for name in names}, SWEEP, "a dim")
+        rows = [{**row, **{columns[name].name: scalar(extent) for name, extent in row["dims"].items()}} for row in self.rows]
+        return Table([*columns.values(), *SWEEP], rows)
+
+    def _json(self) -> str:
+        smallest = self.smallest
+        least = smallest and {
+            "dims": smallest.dims,
+            "dtype": smallest.dtype,
+            "error": None if smallest.error is None else str(smallest.error),
+            "report": smallest.report and json.loads(smallest.report.to_json()),
+        }
+        return json_text({"name": self.name, "passed": self.passed, "smallest": least, "notes": self.notes, "rows": self.rows})
+
+
+tell_columns(SweepReport, SWEEP, "Columns of its tables and of CSV: one for each dim (extents, lists of them for `*`), and")

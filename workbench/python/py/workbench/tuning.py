@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import pathlib
 import pickle
 import time
 from dataclasses import dataclass, replace
@@ -15,6 +13,8 @@ from . import _workbench, tuning_worker
 from ._progress import progress_text
 from ._workbench import Module, NativeTuneReport, Svg
 from .errors import ArgumentError, make_argument_error
+from .reports import Report, json_text, tell_columns
+from .tables import Column, Table, columns_of, scalar
 from .tuning_worker import DTYPE, OPTIONS, Config, Task, name_of, text_of
 
 if TYPE_CHECKING:
@@ -297,8 +297,22 @@ def _final(task: Task, first: Config, rows: list[dict[str, Any]], tell: Callable
             row.update({key: again[key] for key in ("median", "low", "high", "ratio", "samples", "machine")}, round=_workbench.FINAL_ROUND)
 
 
+#: The columns of a tuning besides its parameters.
+TUNING = (
+    Column("status", "text", '"ok", "wrong", "failed" or "lost"'),
+    Column("message", "text", "what is wrong; else empty"),
+    Column("median", "number", "median of a call, in seconds, at the moment when it was measured: compare by `ratio`"),
+    Column("low", "number", "lower end of the median's interval, in seconds"),
+    Column("high", "number", "upper end of the median's interval, in seconds"),
+    Column("ratio", "number", "its time by that of the first configuration, measured in turns"),
+    Column("samples", "integer?", "number of samples"),
+    Column("round", "integer?", "the last round that it took part in"),
+    Column("machine", "text", "the machine and process that measured it"),
+)
+
+
 @dataclass(frozen=True)
-class TuneReport:
+class TuneReport(Report):
     """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,
     `status` ("ok", "wrong", "failed" or "lost"), `message`, and for those that are right `median`, `low`, `high` in seconds, `ratio` (its time by that
     of the first configuration, measured in turns), `samples`, `round` (the last that it took part in) and `machine`; `notes` for the reader.
@@ -379,25 +393,21 @@ class TuneReport:
         native = self._native()
         return {"text/plain": str(native), "text/html": native.html()}
 
-    def save(self, path: str | pathlib.Path) -> None:
-        """Writes the report: data to a path ending in `.json`, the picture to `.svg` or `.png`, the table to `.txt`.
+    def _name(self) -> str:
+        return f"tuning of {self.name}"
 
-        Raises ArgumentError for any other ending, and OSError if the file cannot be written.
+    def _picture(self) -> Svg:
+        return self.plot()
 
-        >>> import pathlib, tempfile, numpy as np, workbench as wb
-        >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
-        >>> report = wb.tune(source, {"block": [64, 128]}, schema="doc::copy_save(Tensor x) -> Tensor", shape="x[n] -> y[n]",
-        ...                  size=1000, seconds=0.002, make_args=lambda n: np.ones(n, np.float32))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     report.save(pathlib.Path(folder) / "tuning.json")
-        """
-        path = pathlib.Path(path)
-        if path.suffix in (".svg", ".png"):
-            self.plot().save(path)
-        elif path.suffix == ".json":
-            texts = [{**row, "config": {name: value if isinstance(value, (int, float, str)) else text_of(value) for name, value in row["config"].items()}} for row in self.rows]
-            path.write_text(json.dumps({"name": self.name, "size": self._task.size, "notes": self.notes, "rows": texts}, indent=1) + "\n", encoding="utf-8")
-        elif path.suffix == ".txt":
-            path.write_text(f"{self}\n", encoding="utf-8")
-        else:
-            raise make_argument_error(f"`{path}` ends in none of `.json`, `.svg`, `.png`, `.txt`")
+    def _table(self) -> Table:
+        columns = columns_of(self.params, TUNING, "a parameter")
+        return Table(
+            [*columns.values(), *TUNING],
+            [{**row, **{columns[name].name: scalar(row["config"][name]) for name in self.params}} for row in self.rows],
+        )
+
+    def _json(self) -> str:
+        return json_text({"name": self.name, "size": self._task.size, "params": self.params, "notes": self.notes, "rows": self.rows})
+
+
+tell_columns(TuneReport, TUNING, "Columns of its tables and of CSV: one for each parameter, and")
