@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from . import _workbench
-from .reports import Report, json_text, tell_columns
+from .reports import Report, folded, json_text, tell_columns
 from .tables import Column, Table
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class LibraryReport(Report):
         return json_text({"passed": bool(self), "rows": [{"passed": bool(row), **asdict(row)} for row in self]})
 
     def __str__(self) -> str:
-        return "\n".join([self._name(), *(f"  {row.operator}: {_said(row)}" for row in self)])
+        return "\n".join([self._name(), *(folded(f"  {row.operator}: {_said(row)}") for row in self)])
 
     __repr__ = __str__
 

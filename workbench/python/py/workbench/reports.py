@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pathlib
+import textwrap
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 from . import _workbench
@@ -17,7 +18,7 @@ from .tables import Column, Table, described, scalar
 if TYPE_CHECKING:
     from ._workbench import Svg
 
-__all__ = ["Report", "json_text", "plain", "tell_columns"]
+__all__ = ["Report", "folded", "json_text", "plain", "tell_columns"]
 
 #: The endings of files that a report is written to.
 ENDINGS = (".json", ".csv", ".svg", ".png", ".html", ".txt")
@@ -116,6 +117,18 @@ class Report:
             raise make_argument_error(f"`{path}` ends in none of {', '.join(f'`{one}`' for one in ENDINGS)}")
         # Bytes keep the ends of lines on every system. What is no character of UTF-8, half a pair of UTF-16, is escaped, in JSON by its own rule.
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def folded(line: str) -> str:
+    """A line of a report as lines of at most 80 columns, broken between words; those after the first are indented by four more.
+
+    >>> print(folded("  " + "word " * 17))
+      word word word word word word word word word word word word word word word
+          word word
+    """
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    options: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False, "expand_tabs": False}
+    return "\n".join(textwrap.wrap(line, 80, subsequent_indent=indent, **options)) if len(line) > 80 else line
 
 
 def _page(title: str, card: str) -> str:

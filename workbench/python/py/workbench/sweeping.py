@@ -13,7 +13,7 @@ from . import _workbench
 from ._progress import progress_text
 from ._workbench import CheckReport, Svg
 from .errors import make_argument_error
-from .reports import Report, json_text, tell_columns
+from .reports import Report, folded, json_text, tell_columns
 from .shape_dims import ANY, arrays_of, elements_of, names_of, shape_of
 from .tables import Column, Table, columns_of, scalar
 from .tuning_worker import MISTAKES
@@ -399,10 +399,10 @@ class SweepReport(Report):
             lines = [f"{self.name} fails in {len(failing)} of {len(self.rows)} cases"]
             if self.smallest is not None:
                 lines += ["the smallest that was found: " + str(self.smallest).rstrip()]
-            lines += [f"  {_case_name(row['dims'], row['dtype'])}: {row['status']}: {row['message']}" for row in failing[:8]]
+            lines += [folded(f"  {_case_name(row['dims'], row['dtype'])}: {row['status']}: {row['message']}") for row in failing[:8]]
             if len(failing) > 8:
                 lines.append(f"  and {len(failing) - 8} more; .rows has them all")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *(folded(f"note: {note}") for note in self.notes)])
 
     __repr__ = __str__
 
