@@ -25,6 +25,7 @@ mod recorded;
 mod registry;
 pub mod schema;
 pub mod shape;
+mod watched;
 mod work;
 mod writers;
 
@@ -39,4 +40,4 @@ pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, Source
 pub use schema::Schema;
 pub use shape::{Shape, Signature};
 pub use work::Work;
-pub use writers::{Watched, Written, watch_writers};
+pub use watched::{Watched, Written, watch_writers};

@@ -61,11 +61,3 @@ impl Op {
         Ok(Recorded::Launch { grid, block, sources: run.bound.sources.to_vec(), added })
     }
 }
-
-/// The number of elements of an array argument, by the size of an element in bytes; none for a null pointer.
-pub(super) fn elements(arg: &Arg, size: usize) -> usize {
-    match arg {
-        Arg::Buffer(buffer) => buffer.bytes / size,
-        _ => 0,
-    }
-}

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::call::OwnedArg;
-use super::recorded::{Recorded, elements};
+use super::recorded::Recorded;
 use super::registry::Op;
+use super::watched::elements;
 use crate::ir::ParamType;
 use crate::pass::instrument::work::Count;
 use crate::runtime::{DType, Error, Kernel, Result, Tensor};

@@ -186,7 +186,7 @@ mod tests {
     fn the_caption_counts_what_is_not_drawn() {
         let svg = error_scatter(&[1.0, 2.1, f64::INFINITY], &[1.0, 2.0, 1.0], &DifferenceOptions::default());
         assert!(svg.as_str().contains("1 of 3 elements above the line"), "{svg}");
-        assert!(svg.as_str().contains("1 exact, 1 not finite"), "{svg}");
+        assert!(svg.as_str().contains("1 without any error, 1 not finite"), "{svg}");
         let none = error_scatter(&[1.0], &[1.0], &DifferenceOptions::default());
         assert!(none.as_str().contains("no element has an error"), "{none}");
     }
