@@ -17,6 +17,7 @@ pub mod front;
 pub mod ir;
 pub mod language_service;
 pub mod library;
+mod line_width;
 mod once;
 pub mod ops;
 pub mod pass;

@@ -149,8 +149,7 @@ def test_text_forms_have_no_markup(reports, kind):
         assert not re.search(r"<(div|svg|style|table|span)\b|&(lt|gt|amp|quot|#\d+);|\x1b", text)
 
 
-@defect("rows of mismatches have numbers of 17 digits beside `written by block (0, 0, 0) thread (0, 0, 0)`: 140 characters")
-@pytest.mark.parametrize("kind", ["check, passed", "check, one dimension", "gradcheck"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_text_forms_fit_a_terminal(reports, kind):
     """A report is readable at 80 columns, where a longer line breaks anywhere."""
     assert max(map(len, str(reports[kind]).splitlines())) <= 80

@@ -97,3 +97,30 @@ def test_the_history_of_an_operator_is_a_card(themed):
     expect(themed.output(2)).to_contain_text("version 4 beside version 2")
     themed.output(2).scroll_into_view_if_needed()
     themed.picture(f"comparison-{themed.theme}")
+
+
+def test_a_tuning_shows_its_landscape(themed):
+    make = (
+        "%load_ext workbench\nimport numpy as np, workbench as wb\n"
+        "SOURCE = \"\"\"__global__ void copy(const float* x, float* y, int n) {\n"
+        "    for (int k = 0; k < PER; ++k) {\n        int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER + k;\n"
+        "        if (i < n) y[i] = 2 * x[i];\n    }\n}\"\"\""
+    )
+    tune = (
+        "report = wb.tune(SOURCE, schema='lab::copy(Tensor x) -> Tensor', shape='x[n] -> y[n]', threads='(n + {PER} - 1) / {PER}',\n"
+        "    params={'PER': [1, 2, 4], 'block': [32, 128, 512]}, reference=lambda x: 2 * x,\n"
+        "    make_args=lambda n: (np.ones(n, np.float32),), size=1 << 18, seconds=0.5)\nreport"
+    )
+    themed.open(make, tune, "report.best(np.ones(5, np.float32))")
+    themed.run(0)
+    themed.run(1, wait=False)
+    expect(themed.output(1).locator(".wb-progress")).to_contain_text("/9 configurations")
+    themed.ended(1)
+    card = themed.output(1)
+    expect(card.locator(".wb-progress")).to_have_count(0)
+    expect(card.locator("svg").first).to_be_visible()
+    expect(card).to_contain_text("PER")
+    card.scroll_into_view_if_needed()
+    themed.picture(f"tuning-{themed.theme}")
+    themed.run(2)
+    expect(themed.output(2)).to_contain_text("array([2., 2., 2., 2., 2.]")

@@ -55,3 +55,31 @@ def test_the_report_says_where_it_is_wrong(rng):
     op.register_autograd(lambda ctx, grad: grad * 0)
     report = op.gradcheck(rng.standard_normal(4).astype(np.float32), raise_exception=False)
     assert not report and "d `y`[" in str(report) and "/ d `x`[" in str(report)
+
+
+BACKWARD = """__global__ void backward_of_square(const float* x, const float* g, float* dx, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) dx[i] = (i == 5 ? 3 : 2) * x[i] * g[i];
+}"""
+
+
+def test_a_wrong_element_names_the_thread_that_wrote_it():
+    op = square_op()
+    backward = wb.op("test::backward_of_square(Tensor x, Tensor g) -> Tensor", BACKWARD, shape="x[n], g[n] -> dx[n]", block=4)
+    op.register_autograd(lambda ctx, grad: backward(ctx.saved_tensors[0], grad), setup_context=lambda ctx, i, o: ctx.save_for_backward(i[0]))
+    x = np.arange(1, 8, dtype=np.float32)
+    report = op.gradcheck(x, raise_exception=False)
+    # Element 5 is of the second block of four, and its second thread.
+    (wrong,) = report.mismatches
+    assert (wrong["argument_index"], wrong["kernel"], wrong["block"], wrong["thread"]) == ((5,), "backward_of_square", (1, 0, 0), (1, 0, 0))
+    assert "written by block (1, 0, 0) thread (1, 0, 0) of `backward_of_square`" in str(report)
+    assert "gradient written by" in report._repr_mimebundle_()["text/html"]
+    # Calls afterwards record nothing, and arguments are as they were.
+    assert x.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert backward(x, x).tolist() == [2, 8, 18, 32, 50, 108, 98]
+
+    # A gradient that NumPy makes is written by no thread.
+    op.register_autograd(lambda ctx, grad: 1 + backward(ctx.saved_tensors[0], grad), setup_context=lambda ctx, i, o: ctx.save_for_backward(i[0]))
+    report = op.gradcheck(x, raise_exception=False)
+    assert all(wrong["kernel"] is None and wrong["block"] is None for wrong in report.mismatches)
+    assert "written by" not in report._repr_mimebundle_()["text/html"]

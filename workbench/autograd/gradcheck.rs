@@ -8,7 +8,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::ops::{IntoArgs, Op, OwnedArg, dispatch, fill_defaults};
+use crate::line_width::write_line;
+use crate::ops::{IntoArgs, Op, OwnedArg, Watched, dispatch, fill_defaults, watch_writers};
 use crate::runtime::{DType, Error, Result, Tensor};
 
 /// Limit on the elements of all Jacobians together: 2048 outputs of 2048 inputs. Every output takes a backward pass.
@@ -54,6 +55,26 @@ pub struct GradMismatch {
     pub analytical: f64,
     /// The value by finite differences.
     pub numerical: f64,
+    /// The thread that wrote the gradient's element, where the gradient is the result of an operator's kernel.
+    pub writer: Option<GradWriter>,
+}
+
+/// A thread that wrote an element of a gradient.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GradWriter {
+    /// The kernel.
+    pub kernel: String,
+    /// `blockIdx`.
+    pub block: [u32; 3],
+    /// `threadIdx`.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for GradWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+        write!(f, "block {} thread {} of `{}`", triple(self.block), triple(self.thread), self.kernel)
+    }
 }
 
 /// The result of a gradient check.
@@ -127,17 +148,16 @@ impl fmt::Display for GradReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed { "agrees with finite differences" } else { "DIFFERS from finite differences" };
         writeln!(f, "the gradient of {} {verdict}", self.name)?;
-        writeln!(
-            f,
+        let facts = format!(
             "  {}, eps {:.0e}, atol {:.0e}, rtol {:.0e}; {} elements of Jacobians compared",
             self.precision, self.options.eps, self.options.atol, self.options.rtol, self.compared
-        )?;
+        );
+        write_line(f, &facts)?;
         for (input, error) in &self.max_error {
             writeln!(f, "  {}: largest error {error:.3e}", self.input(*input))?;
         }
         if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
-            writeln!(
-                f,
+            let worst = format!(
                 "  {} do not agree; worst: d {}{:?} / d {}{:?} is {:?} by backward and {:?} by differences",
                 self.mismatches,
                 self.output(w.output),
@@ -146,7 +166,11 @@ impl fmt::Display for GradReport {
                 w.input_index,
                 w.analytical,
                 w.numerical
-            )?;
+            );
+            write_line(f, &worst)?;
+            if let Some(writer) = &w.writer {
+                write_line(f, &format!("  that element of the gradient was written by {writer}"))?;
+            }
         }
         Ok(())
     }
@@ -209,6 +233,7 @@ pub fn gradcheck(
                     output_index: unravel(element, compared.base[k].shape()),
                     analytical: a,
                     numerical: n,
+                    writer: None,
                 };
                 if !fine {
                     report.passed = false;
@@ -225,6 +250,9 @@ pub fn gradcheck(
         }
         report.jacobians.push(Jacobian { input: i, shape, analytical, numerical: by_differences });
         report.max_error.push((i, largest));
+    }
+    for mismatch in report.first.iter_mut().chain(&mut report.worst).filter(|_| !report.passed) {
+        mismatch.writer = compared.writer(backward, mismatch)?;
     }
     Ok(report)
 }
@@ -289,19 +317,42 @@ impl<'a> Jacobians<'a> {
         Ok(Jacobians { name, args, inputs, base, outputs, places })
     }
 
+    /// The thread that wrote the gradient's element of a mismatch, in one more backward pass: the last array that a kernel wrote in it with the
+    /// gradient's elements is the gradient.
+    fn writer(&self, backward: &mut Backward<'_>, mismatch: &GradMismatch) -> Result<Option<GradWriter>> {
+        let element = ravel(&mismatch.output_index, self.base[mismatch.output].shape());
+        let grads = self.unit_gradients(mismatch.output, element)?;
+        let (made, watched) = watch_writers(|| backward(self.args, &grads));
+        let made = made?;
+        let Some(gradient) = made.get(mismatch.input).and_then(Option::as_ref) else { return Ok(None) };
+        let is_gradient = |array: &&Watched| {
+            let values = &array.values;
+            values.dtype() == gradient.dtype() && values.bytes() == gradient.bytes() && values.raw() == gradient.raw()
+        };
+        let at = ravel(&mismatch.input_index, gradient.shape());
+        Ok(watched.iter().rev().find(is_gradient).and_then(|array| {
+            let (block, thread) = array.written.writer(at)?;
+            Some(GradWriter { kernel: array.kernel.clone(), block, thread })
+        }))
+    }
+
+    /// Gradients of the outputs that are zero but for one element of one output.
+    fn unit_gradients(&self, output: usize, element: usize) -> Result<Vec<Tensor>> {
+        let gradient = |(o, out): (usize, &Tensor)| {
+            let mut values = vec![0.0; out.numel()];
+            if o == output {
+                values[element] = 1.0;
+            }
+            Tensor::from_f64(out.dtype(), out.shape(), &values)
+        };
+        self.base.iter().enumerate().map(gradient).collect()
+    }
+
     /// The analytical Jacobians' rows, for each input: one backward pass per output element.
     fn by_backward(&self, backward: &mut Backward<'_>) -> Result<Vec<Vec<Vec<f64>>>> {
         let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.inputs.len()];
         for &(k, element) in &self.places {
-            let mut grads = Vec::new();
-            for (o, out) in self.base.iter().enumerate() {
-                let mut values = vec![0.0; out.numel()];
-                if o == k {
-                    values[element] = 1.0;
-                }
-                grads.push(Tensor::from_f64(out.dtype(), out.shape(), &values)?);
-            }
-            let made = backward(self.args, &grads)?;
+            let made = backward(self.args, &self.unit_gradients(k, element)?)?;
             for (slot, &i) in self.inputs.iter().enumerate() {
                 let Some(tensor) = self.args[i].tensor() else { continue };
                 rows[slot].push(match made.get(i).and_then(Option::as_ref) {
@@ -350,6 +401,10 @@ impl<'a> Jacobians<'a> {
         }
         Ok(numerical)
     }
+}
+
+fn ravel(index: &[usize], shape: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |at, (i, extent)| at * extent + i)
 }
 
 fn unravel(mut linear: usize, shape: &[usize]) -> Vec<usize> {

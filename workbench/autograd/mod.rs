@@ -6,5 +6,5 @@ pub mod vjp;
 #[cfg(test)]
 mod tests;
 
-pub use gradcheck::{GradMismatch, GradOptions, GradReport, Jacobian, gradcheck};
+pub use gradcheck::{GradMismatch, GradOptions, GradReport, GradWriter, Jacobian, gradcheck};
 pub use vjp::Pullback;

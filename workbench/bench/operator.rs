@@ -1,9 +1,11 @@
 //! Benchmarks of operators: `op.bench(|n| (sample(n),)).sizes([1024]).against("Rust loop", |args| ...).run()?`.
 
+use std::collections::HashMap;
+
 use super::report::BenchReport;
 use super::sampling::{Asking, BenchConfig, Contestant, Progress, sweep_while};
 use crate::back::notebook;
-use crate::ops::{IntoArgs, Op, OwnedArg, fill_defaults};
+use crate::ops::{IntoArgs, Op, OwnedArg, Work, fill_defaults};
 use crate::runtime::{Error, Result};
 
 /// A count of what a call does at a size.
@@ -22,6 +24,7 @@ pub struct OpBench<'a> {
     others: Vec<(String, Other<'a>)>,
     bytes: Option<Count<'a>>,
     flops: Option<Count<'a>>,
+    counted: bool,
     config: BenchConfig,
 }
 
@@ -57,6 +60,7 @@ impl Op {
             others: Vec::new(),
             bytes: None,
             flops: None,
+            counted: false,
             config: BenchConfig::default(),
         }
     }
@@ -101,6 +105,13 @@ impl<'a> OpBench<'a> {
         self
     }
 
+    /// Bytes and operations on floats as [`Op::work`] counts them at each size, for throughput, arithmetic and roofline. Other contestants
+    /// get the same counts, as they do the same.
+    pub fn counted(mut self) -> Self {
+        self.counted = true;
+        self
+    }
+
     /// The time in seconds that is spent on a size, all contestants together; values below zero count as zero.
     pub fn seconds_per_size(mut self, seconds: f64) -> Self {
         self.config.target_time_per_size = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -116,7 +127,8 @@ impl<'a> OpBench<'a> {
     /// Runs it.
     ///
     /// # Errors
-    /// [`Error::Argument`] without sizes, for a version that there is not, and for two contestants of one name; the first error of a call.
+    /// [`Error::Argument`] without sizes, for a version that there is not, for two contestants of one name, and where counts are asked for that
+    /// cannot be made; the first error of a call.
     pub fn run(self) -> Result<BenchReport> {
         let line = notebook::Line::default();
         let tell = |now: &Progress<'_>| line.show(&now.line(), "");
@@ -138,6 +150,18 @@ impl<'a> OpBench<'a> {
         if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
             return Err(Error::argument(format!("two contestants are named `{twice}`")));
         }
+        let mut work = HashMap::new();
+        for &size in self.sizes.iter().filter(|_| self.counted) {
+            let counts = self.op.work_of((self.make_args)(size))?;
+            if !counts.all_bytes_counted {
+                return Err(Error::argument(format!(
+                    "`{}` reads or writes through pointers that come from no parameter alone, so its bytes cannot be counted; give \
+                     them by .bytes(..) and .flops(..)",
+                    self.op.name()
+                )));
+            }
+            work.insert(size, counts);
+        }
         let make = |contestant: usize, size: u64| -> Result<Contestant<'_>> {
             let args = (self.make_args)(size);
             match timed.get(contestant) {
@@ -152,6 +176,10 @@ impl<'a> OpBench<'a> {
         };
         let mut report = sweep_while(&names, &self.sizes, make, &self.config, asking)?;
         report = report.with_title(self.op.name());
+        if self.counted {
+            report = report.with_bytes(|_, size| work.get(&size).map(Work::bytes));
+            report = report.with_flops(|_, size| work.get(&size).map(|work| work.flops));
+        }
         if let Some(count) = &self.bytes {
             report = report.with_bytes(|_, size| Some(count(size)));
         }
@@ -192,6 +220,28 @@ mod tests {
 
     fn ones(n: u64) -> (OwnedArg,) {
         (OwnedArg::from(&Array1::<f32>::ones(n as usize)),)
+    }
+
+    #[test]
+    fn counts_are_the_operators_for_every_contestant() {
+        let op = op("timed_counted", "2");
+        let bench = op.bench(ones).sizes([3, 64]).against("nothing", |_| Ok(())).counted().seconds_per_size(0.001);
+        let rows = bench.run().unwrap().rows;
+        let counts: Vec<_> = rows.iter().map(|r| (r.name.as_str(), r.size, r.bytes, r.flops)).collect();
+        let name = "test::timed_counted";
+        let expected = [(name, 3, 24, 3), ("nothing", 3, 24, 3), (name, 64, 512, 64), ("nothing", 64, 512, 64)];
+        assert_eq!(counts, expected.map(|(name, size, bytes, flops)| (name, size, Some(bytes), Some(flops))));
+
+        let text = "__global__ void k(const float* a, const float* b, float* y, int n) {
+            int i = threadIdx.x;
+            const float* p = i % 2 ? a : b;
+            if (i < n) y[i] = p[i];
+        }";
+        let either = Op::new("test::timed_either(Tensor a, Tensor b) -> Tensor").source(text).shape("a[n], b[n] -> y[n]");
+        let either = either.block(64, 1, 1).build().unwrap();
+        let pair = |n| (ones(n).0, ones(n).0);
+        let error = either.bench(pair).sizes([4]).counted().run().unwrap_err().to_string();
+        assert!(error.contains("come from no parameter alone"), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::machine::Machine;
 use super::sampling::CachePolicy;
 use super::stats::{self, CONFIDENCE, Outcome, Verdict};
 use super::units;
+use crate::line_width::write_line;
 use crate::ops::Op;
 use crate::ops::history::TimeNote;
 
@@ -326,7 +327,7 @@ impl fmt::Display for BenchReport {
             writeln!(f, "{}", self.title)?;
         }
         for headline in self.headlines() {
-            writeln!(f, "{headline}")?;
+            write_line(f, &headline)?;
         }
         let (head, cells) = self.table();
         let width = |column: usize| {
@@ -347,9 +348,9 @@ impl fmt::Display for BenchReport {
             writeln!(f, "{}", text.trim_end())?;
         }
         for note in &self.notes {
-            writeln!(f, "note: {note}")?;
+            write_line(f, &format!("note: {note}"))?;
         }
-        writeln!(f, "{}", self.method())?;
+        write_line(f, &self.method())?;
         write!(f, "{}", self.machine)
     }
 }
@@ -409,7 +410,8 @@ pub(crate) mod tests {
                      numpy  31.5 µs  31.2–31.8 µs   33.3 GB/s  slower by 1.81x (1.78–1.83)
                1 Mi  mine    264 µs    260–265 µs   63.5 GB/s
                      numpy   263 µs    261–267 µs   63.8 GB/s  no difference shown (0.99–1.01)
-            medians with 95 % intervals, 25 samples in interleaved rounds, caches warm, clock overhead of 21.0 ns taken off
+            medians with 95 % intervals, 25 samples in interleaved rounds, caches warm,
+                clock overhead of 21.0 ns taken off
             Test CPU, 4 cores, last-level cache 32 MiB, linux x86_64"#]].assert_eq(&report.to_string());
     }
 

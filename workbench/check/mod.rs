@@ -78,7 +78,8 @@ pub fn check_outputs_as(
             ulps: Vec::new(),
         });
     }
-    CheckReport { name: name.to_owned(), passed: outputs.iter().all(|o| o.comparison.passed), outputs }
+    let passed = outputs.iter().all(|o| o.comparison.passed);
+    CheckReport { name: name.to_owned(), against: "its reference".to_owned(), passed, outputs }
 }
 
 impl Op {

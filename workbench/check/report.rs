@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::compare::{Comparison, Mismatch, worse};
+use crate::line_width::write_line;
 use crate::ops::history::CheckNote;
 
 /// One output compared with its reference.
@@ -37,6 +38,8 @@ pub struct OutputCheck {
 pub struct CheckReport {
     /// The name of the operator or function that was checked.
     pub name: String,
+    /// What it was compared with, in words: "its reference", "version 2".
+    pub against: String,
     /// True if every output agrees.
     pub passed: bool,
     /// One entry per output.
@@ -44,6 +47,13 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// Sets what it was compared with.
+    #[must_use]
+    pub fn with_against(mut self, against: impl Into<String>) -> Self {
+        self.against = against.into();
+        self
+    }
+
     /// Largest absolute error of any output; infinite and NaN as [`Comparison::max_abs`].
     pub fn max_abs(&self) -> f64 {
         self.outputs.iter().map(|o| o.comparison.max_abs).fold(0.0, worse)
@@ -93,16 +103,15 @@ pub fn writer(mismatch: &Mismatch) -> Option<String> {
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.passed { "agrees with its reference" } else { "DIFFERS from its reference" };
-        writeln!(f, "{} {verdict}", self.name)?;
+        let verdict = if self.passed { "agrees with" } else { "DIFFERS from" };
+        write_line(f, &format!("{} {verdict} {}", self.name, self.against))?;
         for output in &self.outputs {
             let c = &output.comparison;
             if let Some(why) = &c.incomparable {
-                writeln!(f, "  {}: {why}", output.name)?;
+                write_line(f, &format!("  {}: {why}", output.name))?;
                 continue;
             }
-            writeln!(
-                f,
+            let facts = format!(
                 "  {}: {} of {} elements differ; worst element: {} (rtol {:.2e}, atol {:.2e}); max abs {:.3e}, max rel {:.3e}, max ULP {}",
                 output.name,
                 c.mismatches,
@@ -113,17 +122,18 @@ impl fmt::Display for CheckReport {
                 c.max_abs,
                 c.max_rel,
                 c.max_ulp
-            )?;
+            );
+            write_line(f, &facts)?;
             for m in &c.first {
-                writeln!(
-                    f,
+                let row = format!(
                     "    {:<12} {:>16?} instead of {:>16?}   abs {:.2e}{}",
                     index(&m.index),
                     m.actual,
                     m.expected,
                     m.abs,
                     writer(m).map_or(String::new(), |who| format!("   written by {who}"))
-                )?;
+                );
+                write_line(f, &row)?;
             }
         }
         Ok(())

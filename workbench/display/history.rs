@@ -7,6 +7,7 @@ use super::html::{Column, Table, card, escape};
 use super::text_diff::{Difference, counts, difference, shortened};
 use super::{MimeBundle, Show};
 use crate::bench::units;
+use crate::line_width::folded;
 use crate::ops::history::{CheckNote, History, TimeNote, Version};
 use crate::plot::sparkline::{Spark, sparkline};
 
@@ -157,7 +158,9 @@ impl fmt::Display for History {
         write!(f, "{}", self.title())?;
         for row in self.table().rows {
             let cells: Vec<&str> = row.iter().skip(1).filter(|cell| !cell.is_empty()).map(String::as_str).collect();
-            write!(f, "\n  {}: {}", row[0], cells.join("; "))?;
+            for line in folded(&format!("  {}: {}", row[0], cells.join("; "))) {
+                write!(f, "\n{line}")?;
+            }
         }
         // A terminal has no folds: it shows the newest change.
         if let (Some(before), Some(last)) = (self.versions.iter().nth_back(1), self.versions.back()) {

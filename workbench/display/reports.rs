@@ -139,7 +139,7 @@ impl Show for CheckReport {
             }
         }
         let pictures: String = self.compared().map(OutputCheck::pictures).collect();
-        let title = format!("{} beside its reference", self.name);
+        let title = format!("{} beside {}", self.name, self.against);
         MimeBundle {
             plain: self.to_string(),
             html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),
@@ -205,18 +205,27 @@ impl Show for GradReport {
             ],
             rows: Vec::new(),
         };
+        // The column of writers is there where any is known: a gradient may be the result of no kernel.
+        let has_writers = self.worst.iter().chain(&self.first).any(|m| m.writer.is_some());
+        if has_writers {
+            table.columns.push(Column::text("gradient written by"));
+        }
         if !self.passed {
             facts.insert(0, ("mismatches".to_owned(), format!("{} of {}", self.mismatches, self.compared)));
         }
         // The worst comes first, if it is not among the first anyway.
         let worst = self.worst.iter().filter(|w| !self.passed && !self.first.contains(w));
         for w in worst.chain(&self.first) {
-            table.rows.push(vec![
+            let mut row = vec![
                 format!("{}{}", self.output(w.output), index(&w.output_index)),
                 format!("{}{}", self.input(w.input), index(&w.input_index)),
                 short(w.analytical),
                 short(w.numerical),
-            ]);
+            ];
+            if has_writers {
+                row.push(w.writer.as_ref().map_or_else(String::new, ToString::to_string));
+            }
+            table.rows.push(row);
         }
         let pictures: String =
             if self.passed { String::new() } else { self.pictures().iter().map(Svg::as_str).collect() };

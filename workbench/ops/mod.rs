@@ -21,9 +21,11 @@ mod last_call;
 pub mod library;
 pub mod manifest;
 mod plan;
+mod recorded;
 mod registry;
 pub mod schema;
 pub mod shape;
+mod work;
 mod writers;
 
 #[cfg(test)]
@@ -36,4 +38,5 @@ pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
 pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};
 pub use schema::Schema;
 pub use shape::{Shape, Signature};
-pub use writers::Written;
+pub use work::Work;
+pub use writers::{Watched, Written, watch_writers};

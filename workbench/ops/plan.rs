@@ -10,6 +10,7 @@ use super::dispatch;
 use super::registry::{Definition, Extent, Implementation, Op, ShapeFn, Spec};
 use super::schema::{Kind, Schema};
 use super::shape::{Dims, Expr, Shape, Signature, check_size, tuple};
+use super::writers;
 use crate::back::{Dim3, notebook};
 use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::runtime::program::param_type;
@@ -222,7 +223,11 @@ impl Op {
             shared_mem: run.shared_mem.into(),
             ..LaunchConfig::new(grid, block)
         };
-        run.bound.kernel.launch_raw(&config, &raw)
+        let kernel = &run.bound.kernel;
+        if writers::is_watching() && kernel.device() == Device::Cpu {
+            return writers::launch_watched(kernel, &run.bound.sources, &config, &raw);
+        }
+        kernel.launch_raw(&config, &raw)
     }
 }
 

@@ -1,21 +1,21 @@
 //! Writers of elements: one more run of a kernel with the writing threads recorded.
 
-use smallvec::SmallVec;
+use std::cell::RefCell;
 
 use super::binding::Source;
-use super::call::{OwnedArg, fill_defaults};
-use super::plan::{ArgValue, Halves, Run, raw_args};
+use super::call::OwnedArg;
+use super::recorded::{Recorded, elements};
 use super::registry::Op;
 use crate::back::Dim3;
-use crate::pass::instrument;
-use crate::runtime::{Arg, BufferArg, DType, LaunchConfig, Result, Tensor};
+use crate::pass::instrument::writers;
+use crate::runtime::{Arg, DType, Kernel, LaunchConfig, Report, Result, Tensor};
 
 /// The writers of one array.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The fresh output or the argument.
     pub source: Source,
-    records: Vec<u64>,
+    records: Tensor,
     grid: Dim3,
     block: Dim3,
 }
@@ -28,9 +28,75 @@ impl Written {
 
     /// (block, thread) of the thread that wrote an element last; `None`: no write was seen.
     pub fn writer(&self, element: usize) -> Option<([u32; 3], [u32; 3])> {
-        let (block, thread) = instrument::writer(*self.records.get(element)?, self.block.count())?;
+        let (block, thread) = writers::writer(*self.records.as_slice::<u64>()?.get(element)?, self.block.count())?;
         Some((self.grid.unflatten(block), self.block.unflatten(thread)))
     }
+}
+
+thread_local! {
+    /// The launches of this thread since it began to watch; `None` while it does not.
+    static WATCHED: RefCell<Option<Vec<Watched>>> = const { RefCell::new(None) };
+}
+
+/// An array that an operator's kernel wrote while its thread watched.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The elements after the launch.
+    pub values: Tensor,
+    /// Their writers.
+    pub written: Written,
+}
+
+/// Runs `f`, and gives each array that operators' kernels for the CPU wrote on this thread meanwhile, in the order of the launches. The launches
+/// record their writers, so they take longer.
+pub fn watch_writers<T>(f: impl FnOnce() -> T) -> (T, Vec<Watched>) {
+    /// Ends watching however `f` ends.
+    struct Guard(Option<Vec<Watched>>);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            WATCHED.set(self.0.take());
+        }
+    }
+    let guard = Guard(WATCHED.replace(Some(Vec::new())));
+    let made = f();
+    let watched = WATCHED.take().unwrap_or_default();
+    drop(guard);
+    (made, watched)
+}
+
+/// True if the launches of this thread record their writers.
+pub(super) fn is_watching() -> bool {
+    WATCHED.with_borrow(Option::is_some)
+}
+
+/// Launches a kernel on its arguments with the writers recorded; `sources` are those of the arguments.
+pub(super) fn launch_watched(
+    kernel: &Kernel,
+    sources: &[Source],
+    config: &LaunchConfig<'_>,
+    raw: &[Arg],
+) -> Result<Report> {
+    let (recording, params) = kernel.with_writers()?;
+    let mut records: Vec<Tensor> = params.iter().map(|&param| records_of(&raw[param])).collect();
+    let mut all = raw.to_vec();
+    all.extend(records.iter_mut().map(|tensor| Arg::Buffer(tensor.buffer(true))));
+    let report = recording.launch_raw(config, &all)?;
+    for (&param, records) in params.iter().zip(records) {
+        if let Arg::Buffer(lent) = &raw[param] {
+            let written = Written { source: sources[param], records, grid: config.grid, block: config.block };
+            let one = Watched { kernel: kernel.name().to_owned(), values: Tensor::copy_of(lent), written };
+            WATCHED.with_borrow_mut(|watched| watched.as_mut().map(|watched| watched.push(one)));
+        }
+    }
+    Ok(report)
+}
+
+/// The memory for the writers of an argument's elements.
+fn records_of(arg: &Arg) -> Tensor {
+    let size = if let Arg::Buffer(buffer) = arg { buffer.dtype.size() } else { 1 };
+    Tensor::zeros(DType::UInt64, &[elements(arg, size)])
 }
 
 impl Op {
@@ -39,38 +105,15 @@ impl Op {
     ///
     /// # Errors
     /// As [`Op::run`].
-    pub fn writers(&self, mut args: Vec<OwnedArg>) -> Result<Vec<Written>> {
-        let definition = self.definition();
-        fill_defaults(&definition.schema, &mut args)?;
-        let values: SmallVec<[ArgValue<'_>; 8]> = args.iter_mut().map(OwnedArg::value).collect();
-        let plan = self.plan(&values)?;
-        let Run::Kernel(run) = &plan.run else { return Ok(Vec::new()) };
-        let Some((grid, block)) = run.launch else { return Ok(Vec::new()) };
-        if run.bound.kernel.program().options().device != crate::runtime::Device::Cpu {
-            return Ok(Vec::new());
-        }
-        let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
-        let mut tensors: Vec<Tensor> =
-            plan.outputs.iter().map(|o| Tensor::try_poisoned(o.dtype, &shape(&o.shape))).collect::<Result<_>>()?;
-        let pointers: SmallVec<[*mut u8; 4]> = tensors.iter_mut().map(Tensor::as_mut_ptr).collect();
-        let mut halves = Halves::new();
-        let mut raw = raw_args(self.name(), run, &values, &plan, &pointers, &mut halves)?;
-        let (kernel, tracked) = run.bound.kernel.with_writers()?;
-        let mut records: Vec<Vec<u64>> = Vec::new();
-        for &param in &tracked {
-            let elements = match &raw[param] {
-                Arg::Buffer(b) => b.bytes / b.dtype.size(),
-                _ => 0,
-            };
-            records.push(vec![0u64; elements]);
-        }
-        for list in &mut records {
-            let (ptr, bytes) = (list.as_mut_ptr().cast(), list.len() * 8);
-            raw.push(Arg::Buffer(BufferArg { ptr, bytes, dtype: DType::UInt64, writable: true }));
-        }
-        let config = LaunchConfig { shared_mem: run.shared_mem.into(), ..LaunchConfig::new(grid, block) };
-        kernel.launch_raw(&config, &raw)?;
-        let sources = tracked.iter().map(|&param| run.bound.sources[param]);
-        Ok(sources.zip(records).map(|(source, records)| Written { source, records, grid, block }).collect())
+    pub fn writers(&self, args: Vec<OwnedArg>) -> Result<Vec<Written>> {
+        let mut tracked = Vec::new();
+        let recorded = self.record(args, |kernel, raw| {
+            let (kernel, params) = kernel.with_writers()?;
+            tracked = params;
+            Ok((kernel, tracked.iter().map(|&param| records_of(&raw[param])).collect()))
+        })?;
+        let Recorded::Launch { grid, block, sources, added } = recorded else { return Ok(Vec::new()) };
+        let sources = tracked.iter().map(|&param| sources[param]);
+        Ok(sources.zip(added).map(|(source, records)| Written { source, records, grid, block }).collect())
     }
 }

@@ -12,7 +12,7 @@
 //! | [`stride`] | grid-stride loops, one round at a time |
 //! | [`regions`] | a kernel cut at its barriers and collectives |
 //! | [`pointers`] | the memory a pointer comes from |
-//! | [`instrument`] | a kernel that records who wrote each element |
+//! | [`instrument`] | kernels that record who wrote each element, or count their work |
 //! | [`watch`] | no pass: a check after each, and text before and after |
 //! | [`waits`] | loops that may wait for other threads |
 //! | [`widen`] | the float64 twin of a float32 kernel |

@@ -589,7 +589,7 @@ fn stores_record_their_thread() {
     let moved = b.op(Type::Ptr, Op::Get(local));
     let read = b.load(p[0], Scalar::F32);
     b.store(moved, read);
-    let (module, tracked) = instrument::track_writers(&b.module(), FuncId::new(0));
+    let (module, tracked) = instrument::writers::track_writers(&b.module(), FuncId::new(0));
     assert_eq!(tracked, [1]);
     check(
         &module,
@@ -653,8 +653,8 @@ fn stores_record_their_thread() {
         }
     "#]],
     );
-    assert_eq!(instrument::writer(0, 256), None);
-    assert_eq!(instrument::writer(256 + 5 + 1, 256), Some((1, 5)));
+    assert_eq!(instrument::writers::writer(0, 256), None);
+    assert_eq!(instrument::writers::writer(256 + 5 + 1, 256), Some((1, 5)));
 }
 
 #[test]
@@ -665,7 +665,7 @@ fn stores_through_a_pointer_of_unknown_origin_are_left_alone() {
     let either = b.op(Type::Ptr, Op::Select(cond, p[0], p[1]));
     let one = b.constant(Const::F32(1.0));
     b.store(either, one);
-    let (module, tracked) = instrument::track_writers(&b.module(), FuncId::new(0));
+    let (module, tracked) = instrument::writers::track_writers(&b.module(), FuncId::new(0));
     let mut stores = 0;
     module.functions[0].body.for_each_stmt(&mut |s| stores += usize::from(matches!(s, Stmt::Store { .. })));
     assert_eq!((stores, tracked), (1, vec![0, 1]));

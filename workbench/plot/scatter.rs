@@ -74,7 +74,7 @@ fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptio
     const TALL: f64 = 198.0;
     let beyond = points.shown.iter().filter(|p| p.2).count() + points.of_zero.iter().filter(|p| p.1).count();
     let mut caption =
-        format!("{beyond} of {total} elements above the line, which is the tolerance; {} exact", points.exact);
+        format!("{beyond} of {total} elements above the line, which is the tolerance; {} without any error", points.exact);
     if points.odd > 0 {
         caption.push_str(&format!(", {} not finite", points.odd));
     }

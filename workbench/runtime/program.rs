@@ -601,8 +601,24 @@ impl Kernel {
     /// # Errors
     /// None in practice: the instrumented kernel is valid when the kernel is.
     pub fn with_writers(&self) -> Result<(Kernel, Vec<usize>)> {
-        let (module, tracked) = pass::instrument::track_writers(&self.program.0.module, self.id);
+        let (module, tracked) = pass::instrument::writers::track_writers(&self.program.0.module, self.id);
         Ok((self.program.derive(module)?.kernel(self.name())?, tracked))
+    }
+
+    /// The kernel with parameters that receive its work (`pass/instrument/work.rs`): an `unsigned long long*` to counts, and for each array an
+    /// `unsigned char*` to two marks an element. Also gives the parameters whose elements are marked.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming a function whose work cannot be seen from the kernel.
+    pub fn with_work(&self) -> Result<(Kernel, Vec<usize>)> {
+        let counted = pass::instrument::work::count_work(&self.program.0.module, self.id);
+        let (module, marked) = counted.map_err(|called| {
+            Error::argument(format!(
+                "the work of `{}` is not counted: it calls `{called}`, which calls itself or is too large to be inlined",
+                self.name()
+            ))
+        })?;
+        Ok((self.program.derive(module)?.kernel(self.name())?, marked))
     }
 
     /// The pointer parameters that the text writes through, by index, each with the first place that does, as messages name it; none for

@@ -216,6 +216,17 @@ impl Tensor {
         Ok(self.view()?.to_owned())
     }
 
+    /// A copy of the memory that is lent to a launch, as a vector.
+    pub(crate) fn copy_of(lent: &BufferArg) -> Self {
+        let mut tensor = Self::zeros(lent.dtype, &[lent.bytes / lent.dtype.size()]);
+        let bytes = tensor.bytes();
+        if bytes > 0 {
+            // SAFETY: the lender keeps so many bytes alive while the argument is in use, and the tensor's memory is its own.
+            unsafe { std::ptr::copy_nonoverlapping(lent.ptr.cast_const(), tensor.as_mut_ptr(), bytes) };
+        }
+        tensor
+    }
+
     /// The array as an argument of a launch.
     pub fn buffer(&mut self, writable: bool) -> BufferArg {
         BufferArg { ptr: self.as_mut_ptr(), bytes: self.bytes(), dtype: self.dtype, writable }

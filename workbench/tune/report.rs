@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::bench::elimination::Standing;
 use crate::bench::units;
+use crate::line_width::folded;
 use crate::runtime::{Error, Result};
 
 /// How much slower than the best of the last round is near it.
@@ -210,7 +211,7 @@ impl fmt::Display for TuneReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (columns, rows) = self.table();
         let facts: Vec<String> = self.facts().iter().map(|(name, value)| format!("{name} {value}")).collect();
-        write!(f, "tuning of {}: {}", self.name, facts.join(", "))?;
+        write!(f, "{}", folded(&format!("tuning of {}: {}", self.name, facts.join(", "))).join("\n"))?;
         let titles: Vec<String> = columns.iter().map(|(title, _)| title.clone()).collect();
         let shown: Vec<&Vec<String>> = std::iter::once(&titles).chain(rows.iter().take(SHOWN)).collect();
         let width = |column: usize| shown.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
@@ -224,7 +225,7 @@ impl fmt::Display for TuneReport {
         if let Some(rest @ 1..) = rows.len().checked_sub(SHOWN) {
             write!(f, "\n  and {rest} more; .rows has them all")?;
         }
-        self.notes.iter().try_for_each(|note| write!(f, "\nnote: {note}"))
+        self.notes.iter().flat_map(|note| folded(&format!("note: {note}"))).try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 

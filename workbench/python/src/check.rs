@@ -218,7 +218,7 @@ impl GradReport {
     }
 
     /// The first elements that do not agree, each with `output`, `output_index`, `argument`, `argument_index`, and the derivative by `backward`
-    /// and by `differences`.
+    /// and by `differences`; `kernel`, `block` and `thread` wrote the gradient's element, None where it is the result of no operator's kernel.
     #[getter]
     fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -230,6 +230,10 @@ impl GradReport {
             fields.set_item("argument_index", PyTuple::new(py, &m.input_index)?)?;
             fields.set_item("backward", m.analytical)?;
             fields.set_item("differences", m.numerical)?;
+            let writer = m.writer.as_ref();
+            fields.set_item("kernel", writer.map(|w| w.kernel.as_str()))?;
+            fields.set_item("block", writer.map(|w| (w.block[0], w.block[1], w.block[2])))?;
+            fields.set_item("thread", writer.map(|w| (w.thread[0], w.thread[1], w.thread[2])))?;
             list.append(fields)?;
         }
         Ok(list)
@@ -375,7 +379,7 @@ pub fn check_op(
 
 /// Compares the results of two versions of an operator on the same arguments, both on poisoned outputs; the older one is the reference.
 #[pyfunction]
-#[pyo3(signature = (old, new, args, rtol, atol, equal_nan, title))]
+#[pyo3(signature = (old, new, args, rtol, atol, equal_nan, title, against))]
 #[expect(clippy::too_many_arguments, reason = "one call from one place in Python")]
 pub fn check_versions(
     py: Python<'_>,
@@ -386,6 +390,7 @@ pub fn check_versions(
     atol: Option<f64>,
     equal_nan: bool,
     title: String,
+    against: String,
 ) -> PyResult<CheckReport> {
     let options = options(py, rtol, atol, equal_nan)?;
     let (mut names, mut results) = (Vec::new(), Vec::new());
@@ -402,7 +407,8 @@ pub fn check_versions(
         results.push((tensors, precisions));
     }
     let [(expected, wanted), (actual, precisions)] = &results[..] else { return Err(argument(py, "two versions")) };
-    let mut report = check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options);
+    let mut report = check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options)
+        .with_against(against);
     if !report.passed {
         let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
         let owned = op.owned(args)?;
@@ -425,9 +431,30 @@ pub fn writer_maps(
     Ok(maps.into_iter().map(|(name, map)| (name, Svg(map))).collect())
 }
 
+/// The work of a call, as the fields of `workbench.Work`; `Op.work` is the public function. `args` are complete.
+#[pyfunction]
+pub fn work_of<'py>(
+    py: Python<'py>,
+    op: &Bound<'py, NativeOp>,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (op, objects): (_, Vec<_>) = (op.get(), args.iter().collect());
+    let owned = op.owned(args)?;
+    let work = op.with_arguments(py, &objects, || op.op().work_of(owned))?.map_err(|e| errors::to_py(py, e))?;
+    let fields = PyDict::new(py);
+    fields.set_item("flops", work.flops)?;
+    fields.set_item("math_functions", work.math_functions)?;
+    fields.set_item("bytes_read", work.bytes_read)?;
+    fields.set_item("bytes_written", work.bytes_written)?;
+    fields.set_item("bytes_accessed", work.bytes_accessed)?;
+    fields.set_item("all_bytes_counted", work.all_bytes_counted)?;
+    Ok(fields)
+}
+
 /// Compares the results of two callables; `workbench.check` is the public function.
 #[pyfunction]
-#[pyo3(signature = (actual, expected, rtol, atol, equal_nan, title))]
+#[pyo3(signature = (actual, expected, rtol, atol, equal_nan, title, against=None))]
+#[expect(clippy::too_many_arguments, reason = "one call from a few places in Python")]
 pub fn check_results(
     py: Python<'_>,
     actual: &Bound<'_, PyAny>,
@@ -436,11 +463,15 @@ pub fn check_results(
     atol: Option<f64>,
     equal_nan: bool,
     title: &str,
+    against: Option<String>,
 ) -> PyResult<CheckReport> {
     let options = options(py, rtol, atol, equal_nan)?;
     let (actual, precisions) = values::measured(actual, "the result")?;
     let (expected, wanted) = values::measured(expected, "the result of the reference")?;
-    let report = check_outputs_as(title, (&actual, &precisions), (&expected, &wanted), &[], &options);
+    let mut report = check_outputs_as(title, (&actual, &precisions), (&expected, &wanted), &[], &options);
+    if let Some(against) = against {
+        report = report.with_against(against);
+    }
     Ok(CheckReport(report))
 }
 

@@ -310,7 +310,7 @@ impl<'py> Given<'py> {
             },
             Value::Tensor(tensor) if self.shapes_only => {
                 let (shape, strides) = (PyTuple::new(py, tensor.shape())?, PyTuple::new(py, tensor.strides())?);
-                let make = py.import("workbench.operators")?.getattr("spec_in_memory")?;
+                let make = py.import("workbench.spec")?.getattr("spec_in_memory")?;
                 make.call1((shape, tensor.dtype().name(), strides))?
             }
             Value::Tensor(tensor) => self.tensor(py, tensor)?,

@@ -114,6 +114,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::check_versions, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_results, m)?)?;
     m.add_function(wrap_pyfunction!(check::writer_maps, m)?)?;
+    m.add_function(wrap_pyfunction!(check::work_of, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_call, m)?)?;
     Ok(())

@@ -714,12 +714,12 @@ fn definition(
     Ok(options)
 }
 
-/// A shape callable: `operators.run_shape` gives it `Spec`s and reads its answer.
+/// A shape callable: `spec.run_shape` gives it `Spec`s and reads its answer.
 fn shape_fn(callable: Py<PyAny>) -> ShapeFn {
     Arc::new(move |specs: &[Spec]| {
         gil::attach(|py| {
             let run = || -> PyResult<Vec<Spec>> {
-                let helper = py.import("workbench.operators")?.getattr("run_shape")?;
+                let helper = py.import("workbench.spec")?.getattr("run_shape")?;
                 let call = CALLS.with(|calls| calls.borrow().last().map(|c| c.clone_ref(py)));
                 let call = match call {
                     Some(call) => call.into_bound(py),

@@ -156,7 +156,21 @@ pub fn run(args: &[String]) -> Result<(), String> {
         for notebook in &notebooks {
             environment.execute(notebook, Some("rust"), &kernel.env())?;
         }
-        Ok(format!("{} executed", notebooks.len()))
+        let Some(chromium) = chromium() else {
+            return Ok(format!("{} executed; in JupyterLab: skipped, {NO_CHROMIUM}", notebooks.len()));
+        };
+        environment.with_playwright()?;
+        // The file's name is not that of a test, so that the browser's part leaves it alone.
+        step::tests(
+            "Rust notebooks in JupyterLab",
+            Command::new(environment.python())
+                .args(["-m", "pytest", "-q", "tests/browser/rust_notebook.py"])
+                .env("WORKBENCH_CHROMIUM", chromium)
+                .envs(kernel.env())
+                .current_dir(root()),
+            step::is_failure_of_pytest,
+        )?;
+        Ok(format!("{} executed, and cells run in JupyterLab", notebooks.len()))
     });
 
     part(TORCH, &mut || {

@@ -10,6 +10,7 @@ use crate::back::cpu::tier::Tier;
 use crate::back::cpu::wide::{self, HOT, Wide};
 use crate::back::lane::not_taken::Left;
 use crate::ir::FuncId;
+use crate::line_width::folded;
 
 /// The machine code of one kernel for blocks of one shape, tier by tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,15 +75,14 @@ impl fmt::Display for TierReport {
             None => writeln!(f, "it has not been launched")?,
         }
         for row in &self.rows {
-            write!(f, "  {:<6} {:<8}", row.tier, row.state.name())?;
-            let mut notes = row.state.why().into_iter().chain(row.notes.iter().map(String::as_str));
-            if let Some(first) = notes.next() {
-                write!(f, "{first}")?;
+            let head = format!("  {:<6} {:<8}", row.tier, row.state.name());
+            let notes = row.state.why().into_iter().chain(row.notes.iter().map(String::as_str));
+            let mut lines: Vec<String> = notes.flat_map(|note| folded(&format!("{:17}{note}", ""))).collect();
+            match lines.first_mut() {
+                Some(first) => first.replace_range(..head.len(), &head),
+                None => lines.push(head.trim_end().to_owned()),
             }
-            for note in notes {
-                write!(f, "\n{:17}{note}", "")?;
-            }
-            writeln!(f)?;
+            lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
         }
         Ok(())
     }

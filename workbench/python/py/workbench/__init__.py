@@ -49,9 +49,11 @@ from .errors import (
 )
 from .extension import load, load_inline
 from .manifest import load_library
-from .operators import Op, Spec, check, empty_like, op, ops
+from .operators import Op, check, op, ops
+from .spec import Spec, empty_like
 from .sweeping import SweepReport, sweep
 from .tuning import TuneReport, tune
+from .work import Work
 
 _docs.install()
 _tracebacks.install_here()
@@ -83,6 +85,7 @@ __all__ = [
     "TemplateLauncher",
     "TierReport",
     "TuneReport",
+    "Work",
     "__version__",
     "bench",
     "ceilings",

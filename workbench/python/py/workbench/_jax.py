@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from .errors import make_argument_error
-from .operators import Spec
+from .spec import Spec
 
 __all__ = ["to_jax"]
 

@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Sequence
 import torch
 
 from . import _workbench
-from .operators import Spec, spec_in_memory
+from .spec import Spec, spec_in_memory
 
 __all__ = ["symbolic"]
 

@@ -29,7 +29,8 @@ from ._torch_autograd import autograd_kernel
 from ._torch_recorded import define_gradient
 from .differentiable import LibraryOp, OperatorGradient, PythonOp
 from .errors import make_argument_error
-from .operators import Op, Spec, handles
+from .operators import Op, handles
+from .spec import Spec
 from .outside import several
 
 __all__ = ["define", "note_change", "packet", "set_gradient", "set_vmap"]

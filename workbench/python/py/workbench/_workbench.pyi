@@ -433,6 +433,7 @@ def check_op(
     title: str,
 ) -> CheckReport: ...
 def writer_maps(op: NativeOp, args: tuple[Any, ...]) -> list[tuple[str, Svg]]: ...
+def work_of(op: NativeOp, args: tuple[Any, ...]) -> dict[str, Any]: ...
 def check_versions(
     old: NativeOp,
     new: NativeOp,
@@ -441,6 +442,7 @@ def check_versions(
     atol: float | None,
     equal_nan: bool,
     title: str,
+    against: str,
 ) -> CheckReport: ...
 def check_results(
     actual: Any,
@@ -449,6 +451,7 @@ def check_results(
     atol: float | None,
     equal_nan: bool,
     title: str,
+    against: str | None = None,
 ) -> CheckReport: ...
 def library_names(module: Module) -> list[str]: ...
 def define_schema(schema: str) -> str: ...

@@ -26,7 +26,7 @@ def bench(
     title: str = "",
     flush_cache: bool = False,
     bytes: Union[Work, str] = None,
-    flops: Work = None,
+    flops: Union[Work, str] = None,
     seconds_per_size: float = 0.2,
     max_seconds: float = 60.0,
 ) -> BenchReport:
@@ -38,8 +38,9 @@ def bench(
     line tells how far it is, in a notebook above the picture so far; the report takes its place.
 
     `bytes` and `flops` say what a call moves and how many operations on floats it does at a size: a callable of the size, or a dict of them by
-    contestant; the report has throughput, operations per second and a roofline then. `bytes="arguments"` counts the arrays among the
-    arguments and the results, each once.
+    contestant; the report has throughput, operations per second and a roofline then. `"counted"` counts them while an operator's kernel
+    runs once more at each size, as `op.work` does; contestants that are no such operators get the counts of the first that is one, as they
+    do the same. `bytes="arguments"` counts the arrays among the arguments and the results, each once.
 
     The report shows itself in a notebook; `.rows` has the numbers, `.plot()` the picture, `.save(path)` writes
     `.json`, `.csv`, `.svg` or `.txt`.
@@ -53,6 +54,13 @@ def bench(
     ...                   flops=lambda n: n, seconds_per_size=0.01)
     >>> report.rows[0]["bytes"], report.rows[0]["flops"]
     (1536, 64)
+    >>> twice = wb.op("doc::twice_counted(Tensor x) -> Tensor",
+    ...               "__global__ void twice(const float* x, float* y, int n) "
+    ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }")
+    >>> report = wb.bench({"mine": twice, "numpy": lambda x: 2 * x}, sizes=[64], make_args=lambda n: np.ones(n, np.float32),
+    ...                   bytes="counted", flops="counted", seconds_per_size=0.01)
+    >>> [(row["bytes"], row["flops"]) for row in report.rows]
+    [(512, 64), (512, 64)]
     """
     moved, done = _counter(bytes, "bytes", contestants), _counter(flops, "flops", contestants)
     for name, function in contestants.items():
@@ -61,8 +69,14 @@ def bench(
     if not callable(make_args):
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
     sizes = [_size(size) for size in sizes]
-    if isinstance(bytes, str):
+    if bytes == "arguments":
         moved = _of_arguments(make_args, contestants, sizes)
+    if "counted" in (bytes, flops):
+        counts = _counted_work(make_args, contestants, sizes, bytes == "counted")
+        if bytes == "counted":
+            moved = lambda name, size: counts[name, size].bytes
+        if flops == "counted":
+            done = lambda name, size: counts[name, size].flops
     # A count that makes no sense is told before anything is timed.
     for count in (moved, done):
         for name, size in itertools.product(contestants, sizes if count is not None else ()):
@@ -89,10 +103,11 @@ def _counter(work: Any, what: str, contestants: Mapping[str, Any]) -> Callable[[
     if work is None:
         return None
     if isinstance(work, str):
-        if what == "bytes" and work == "arguments":
+        words = ("counted", "arguments") if what == "bytes" else ("counted",)
+        if work in words:
             return None
-        also = ' or "arguments"' if what == "bytes" else ""
-        raise make_argument_error(f"{what} is {work!r}; it is a callable of the size, a dict of them by contestant{also}")
+        either = " or ".join(f'"{word}"' for word in words)
+        raise make_argument_error(f"{what} is {work!r}; it is {either}, a callable of the size, or a dict of them by contestant")
     by_name = dict(work) if isinstance(work, Mapping) else dict.fromkeys(contestants, work)
     for name, count in by_name.items():
         if name not in contestants:
@@ -128,6 +143,28 @@ def _of_arguments(
             args = made if isinstance(made, tuple) else (made,)
             counts[str(name), size] = sum(_arrays((args, function(*args))).values())
     return lambda name, size: counts.get((name, size))
+
+
+def _counted_work(
+    make_args: Callable[[int], Any], contestants: Mapping[str, Callable[..., Any]], sizes: Sequence[int], wants_bytes: bool
+) -> dict[tuple[str, int], Any]:
+    """The work of a call of each contestant at each size, as operators count it."""
+    counting = {str(name): function.work for name, function in contestants.items() if hasattr(function, "work")}
+    if not counting:
+        raise make_argument_error('"counted" needs an operator of a kernel among the contestants; give callables of the size instead')
+    counts = {}
+    for size in dict.fromkeys(sizes):
+        for name, work in counting.items():
+            made = make_args(size)
+            counts[name, size] = work(*(made if isinstance(made, tuple) else (made,)))
+            if wants_bytes and not counts[name, size].all_bytes_counted:
+                raise make_argument_error(
+                    f"`{name}` reads or writes through pointers that come from no parameter alone, so its bytes cannot be counted; "
+                    'give bytes= as a callable of the size, or bytes="arguments"'
+                )
+        first = counts[next(iter(counting)), size]
+        counts.update({(str(name), size): first for name in contestants if str(name) not in counting})
+    return counts
 
 
 def _arrays(value: Any) -> dict[int, int]:

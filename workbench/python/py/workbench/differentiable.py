@@ -16,7 +16,7 @@ from .autograd import Context, Pullback, RecordedPullback, needs_grad
 from .benchmark import bench_callable
 from .description import Documentation, describe
 from .errors import make_argument_error
-from .outside import DTYPES, Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
+from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 
 __all__ = ["Differentiable", "LibraryOp", "distinct", "warn_of_old"]
 
@@ -292,7 +292,7 @@ class Differentiable:
 
     def _said(self, inputs: Sequence[Any]) -> Any:
         """The dtypes and shapes that the shape function says; None if it cannot tell without torch."""
-        from .operators import Spec
+        from .spec import Spec
 
         def spec(value: Any) -> Any:
             if isinstance(value, (list, tuple)):
@@ -415,7 +415,13 @@ class Differentiable:
         if count == len(self.params):
             return self  # type: ignore[return-value]
         names = self.params[count:]
-        return lambda *args: self(*args[:count], **dict(zip(names, args[count:])))  # type: ignore[operator]
+
+        def call(*args: Any) -> Any:
+            return self(*args[:count], **dict(zip(names, args[count:])))  # type: ignore[operator]
+
+        if hasattr(self, "work"):
+            call.work = lambda *args: self.work(*args[:count], **dict(zip(names, args[count:])))  # type: ignore[attr-defined]
+        return call
 
     def _timed(
         self, args: tuple[Any, ...], sizes: Any, make_args: Any, others: Mapping[str, Callable[..., Any]] | None, options: dict[str, Any]

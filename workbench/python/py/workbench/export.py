@@ -20,7 +20,8 @@ from .differentiable import Differentiable, LibraryOp, OperatorGradient, PythonO
 from .errors import KernelFault, make_argument_error
 from .extension import given_texts
 from .functions import Unwritable, written
-from .operators import Op, empty_like
+from .operators import Op
+from .spec import empty_like
 
 __all__ = ["export"]
 

@@ -143,7 +143,7 @@ class History:
             sizes = list(sizes)
             make_args = make_args or op._random_args
         given = args or (_tuple(make_args(sizes[0])) if make_args is not None and sizes else op._random_args(1024))
-        check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}")
+        check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}", f"version {old}")
         others = {f"version {old}": before}
         timed = () if sizes is not None else tuple(_own(value) for value in copies(given))
         bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, **options)

@@ -18,7 +18,8 @@ from ._array_exchange import bfloat16
 from ._options import parse_options
 from .differentiable import copies
 from .errors import make_argument_error
-from .operators import Op, Spec, handles, op
+from .operators import Op, handles, op
+from .spec import Spec
 
 __all__ = ["Library", "LibraryReport", "LibraryRow", "load_library"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, cast
 
 import numpy as np
@@ -18,15 +18,14 @@ from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemp
 from .description import Documentation
 from .differentiable import Differentiable, LibraryOp, PythonOp, copies, distinct
 from .errors import ArgumentError, make_argument_error
-from .outside import DTYPES, Outside, dtype_of, is_on_cuda, run, tuple_type
+from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
+from .spec import DTYPES, Spec
 from .versions import Kept, kept_of, Versioned
+from .work import Work
 
-__all__ = ["Mismatch", "Op", "Spec", "check", "empty_like", "op", "ops", "spec_like"]
+__all__ = ["Mismatch", "Op", "check", "op", "ops"]
 
-_DTYPES = frozenset(
-    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
-)
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
 #: Definitions are made one after the other: the numbers of versions follow them.
@@ -35,136 +34,10 @@ _DEFINING = threading.RLock()
 handles: dict[str, Any] = {}
 
 
-@dataclass(frozen=True, init=False)
-class Spec:
-    """The shape, dtype and device of an array without data: the arguments and the result of a shape callable.
-
-    `dtype` is NumPy's name, one that a kernel parameter can have; ArgumentError for any other and for negative extents.
-
-    >>> import numpy as np, workbench as wb
-    >>> wb.Spec((2, 3), np.float32)
-    Spec(shape=(2, 3), dtype='float32', device='cpu')
-    """
-
-    shape: tuple[int, ...]
-    dtype: str
-    device: str
-    #: The strides in elements, if known; else elements lie one after another.
-    strides: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
-
-    def __init__(self, shape: Sequence[int] | int, dtype: Any = "float32", device: str = "cpu") -> None:
-        if isinstance(shape, str):
-            raise make_argument_error(f"shape is a tuple of ints, got {shape!r}")
-        extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        symbols = [type(extent).__name__ == "SymInt" for extent in extents]
-        if not all(s or isinstance(e, (int, np.integer)) and e >= 0 for e, s in zip(extents, symbols)):
-            raise make_argument_error(f"shape is a tuple of ints from 0 on, got {shape!r}")
-        # torch's sizes that are symbols stay what they are.
-        object.__setattr__(self, "shape", tuple(e if s else int(e) for e, s in zip(extents, symbols)))
-        object.__setattr__(self, "dtype", dtype_name(dtype))
-        object.__setattr__(self, "device", str(device))
-        object.__setattr__(self, "strides", None)
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    def numel(self) -> int:
-        """The number of elements.
-
-        >>> import workbench as wb
-        >>> wb.Spec((2, 3)).numel()
-        6
-        """
-        return int(np.prod(self.shape, dtype=np.int64))
-
-    size = numel
-
-    def new_empty(self, shape: Sequence[int] | int, *, dtype: Any = None) -> Spec:
-        """A `Spec` of another shape on the same device, of another dtype if one is given: torch's tensors have a method of this name,
-        so that a fake which uses it serves both.
-
-        >>> import workbench as wb
-        >>> wb.Spec((2, 3)).new_empty((4,), dtype="int64")
-        Spec(shape=(4,), dtype='int64', device='cpu')
-        """
-        return Spec(shape, self.dtype if dtype is None else dtype, self.device)
-
-
-def spec_in_memory(shape: tuple[int, ...], dtype: str, strides: tuple[int, ...]) -> Spec:
-    """A `Spec` whose strides are known."""
-    spec = Spec(shape, dtype)
-    object.__setattr__(spec, "strides", strides)
-    return spec
-
-
-def dtype_name(dtype: Any) -> str:
-    """NumPy's name of a dtype given by name, by type or as torch's."""
-    text = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
-    if text not in _DTYPES:
-        try:
-            text = np.dtype(dtype).name
-        except TypeError:
-            pass
-    if text not in _DTYPES:
-        raise make_argument_error(f"dtype is {dtype!r}; it must be one of {', '.join(sorted(_DTYPES))}")
-    return text
-
-
-def spec_like(like: Any, shape: Sequence[int] | None = None, dtype: Any = None) -> Spec:
-    """A `Spec` like an array or another `Spec`, with other extents or another dtype if they are given."""
-    return Spec(
-        tuple(like.shape) if shape is None else shape,
-        dtype_name(like.dtype) if dtype is None else dtype,
-        like.device if isinstance(like, Spec) else "cpu",
-    )
-
-
-def empty_like(like: Any) -> Any:
-    """A thing with the shape and dtype of `like`: a `Spec` for a `Spec`, a new uninitialised array for an array.
-
-    Works in shape callables and fakes, with and without torch.
-
-    >>> import numpy as np, workbench as wb
-    >>> wb.empty_like(wb.Spec((2,), "int32"))
-    Spec(shape=(2,), dtype='int32', device='cpu')
-    >>> wb.empty_like(np.zeros(3)).shape
-    (3,)
-    """
-    if isinstance(like, Spec):
-        return like
-    new_empty = getattr(like, "new_empty", None)
-    return np.empty_like(like) if new_empty is None else new_empty(like.shape)
-
-
-def run_shape(function: Callable[..., Any], call: tuple[Any, ...], given: list[tuple[list[int], str]]) -> Any:
-    """Runs a shape callable on the arguments of a call, arrays as `Spec`s; the native half calls it."""
-    specs = iter([Spec(shape, dtype) for shape, dtype in given])
-    if call:
-        args = [next(specs) if _is_array(value) else value for value in call]
-    else:
-        args = list(specs)
-    made = function(*args)
-    several = made if isinstance(made, (tuple, list)) else (made,)
-    result = []
-    for spec in several:
-        if not hasattr(spec, "shape") or not hasattr(spec, "dtype"):
-            raise make_argument_error(
-                f"the shape callable gave {type(spec).__name__} {spec!r}; one wb.Spec per output is wanted"
-            )
-        result.append((list(spec.shape), dtype_name(spec.dtype)))
-    return result
-
-
 def has_memory(value: Any) -> bool:
     """True if it is no array with a dtype that kernels know, and yet has memory that one can be made of."""
     interfaces = ("__dlpack__", "__array_interface__")
     return isinstance(value, (memoryview, bytearray)) or dtype_of(value) not in DTYPES and any(hasattr(value, one) for one in interfaces)
-
-
-def _is_array(value: Any) -> bool:
-    return not isinstance(value, (bool, int, float, str)) and hasattr(value, "shape") and hasattr(value, "dtype")
 
 
 @dataclass(frozen=True)
@@ -484,6 +357,21 @@ class Op(Versioned, Differentiable, NativeOp):
         if not maps:
             raise make_argument_error(f"`{self.name}`: no kernel for the CPU runs in this call, so no thread wrote its results")
         return maps[0][1]
+
+    def work(self, *args: Any, **kwargs: Any) -> Work:
+        """The work of a call, counted while its kernel runs once more on the CPU: operations on floats, and bytes of arrays that are read
+        and written.
+
+        Raises ArgumentError where no kernel for the CPU serves the call by itself, and for a kernel that calls a function which calls itself.
+
+        >>> import numpy as np, workbench as wb
+        >>> axpy = wb.op("doc::axpy_work(Tensor x, float a) -> Tensor",
+        ...              "__global__ void axpy(const float* x, float a, float* y, int n) "
+        ...              "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = a * x[i] + 1; }")
+        >>> axpy.work(np.ones(1000, np.float32), 2.0)
+        Work(flops=2000, math_functions=0, bytes_read=4000, bytes_written=4000, bytes_accessed=8000, all_bytes_counted=True)
+        """
+        return Work(**_workbench.work_of(self, self._arguments(args, kwargs)))
 
     def bench(
         self,

@@ -14,11 +14,10 @@ import numpy as np
 
 from . import _workbench
 from .errors import make_argument_error
+from .spec import DTYPES, dtype_name
 
-__all__ = ["DTYPES", "Outside", "dtype_of", "flat", "is_on_cuda", "outside", "returns_of", "run", "schema_of", "several", "specs_in", "tuple_type"]
+__all__ = ["Outside", "dtype_of", "flat", "is_on_cuda", "outside", "returns_of", "run", "schema_of", "several", "specs_in", "tuple_type"]
 
-#: The element types that kernels know.
-DTYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split())
 # Errors of NumPy for an array that is lent to be read.
 _READ_ONLY = re.compile(r"(assignment destination|output array|array) is read-only|read-only (array|memory)")
 
@@ -43,8 +42,6 @@ class Outside:
 
 def outside(name: str, device: str, function: Any, dtypes: Any) -> Outside:
     """A callable as it was registered; ArgumentError if it is none."""
-    from .operators import dtype_name
-
     if not callable(function):
         raise make_argument_error(f"`{name}`: a kernel of a module or a callable is wanted, got {type(function).__name__}")
     if dtypes is None:

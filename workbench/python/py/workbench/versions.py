@@ -100,14 +100,14 @@ class Versioned:
             self._kept.pop(next(iter(self._kept)))
 
     def _check_beside(
-        self, other: Any, args: tuple[Any, ...], rtol: float | None, atol: float | None, equal_nan: bool, title: str
+        self, other: Any, args: tuple[Any, ...], rtol: float | None, atol: float | None, equal_nan: bool, title: str, against: str
     ) -> CheckReport:
         """Compares its results with another version's, without a note."""
         inputs = [self._arguments(args, {}), other._arguments(args, {})]
         if any(one._serving("cpu", given) is not None for one, given in zip((self, other), inputs)):
             expected, actual = other._outcome(copies(inputs[1])), self._outcome(copies(inputs[0]))
-            return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title)
-        return _workbench.check_versions(other, self, inputs[0], rtol, atol, equal_nan, title)
+            return _workbench.check_results(actual, expected, rtol, atol, equal_nan, title, against)
+        return _workbench.check_versions(other, self, inputs[0], rtol, atol, equal_nan, title, against)
 
     def _against(self, against: int | str) -> int:
         if isinstance(against, str) and against != "previous":

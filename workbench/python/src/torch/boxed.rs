@@ -320,7 +320,7 @@ fn call_op(
 fn planned(op: &ops::Op, device: Device, args: &[ArgValue<'_>]) -> Result<Arc<ops::Plan>> {
     gil::attach(|py| {
         let objects = || -> PyResult<Bound<'_, PyTuple>> {
-            let spec = py.import("workbench.operators")?.getattr("Spec")?;
+            let spec = py.import("workbench.spec")?.getattr("Spec")?;
             let objects = args.iter().map(|value| {
                 Ok(match value {
                     ArgValue::Array(a) => spec.call1((PyTuple::new(py, &a.shape)?, a.dtype.name()))?,

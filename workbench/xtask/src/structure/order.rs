@@ -17,7 +17,7 @@ pub const FLOORS: &[Floors] = &[CRATE, CPU];
 const CRATE: Floors = Floors {
     folder: "workbench",
     order: &[
-        &["source", "steps", "once"],
+        &["source", "steps", "once", "line_width"],
         &["diagnostic"],
         &["ir", "library"],
         &["front", "valid", "pass"],
