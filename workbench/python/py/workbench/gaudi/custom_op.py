@@ -11,7 +11,8 @@ from .. import _workbench
 from .._compile import compile as compile_text
 from .._workbench import Module
 from ..errors import make_argument_error
-from ..operators import handles, dtype_name
+from ..operators import handles
+from ..spec import dtype_name
 
 __all__ = ["CustomOp", "InputDesc", "OutputDesc", "register_custom_op"]
 
