@@ -72,7 +72,7 @@ fn every_builtin_is_cudas_with_its_types() {
     let options = Options { name: "t.cu".to_owned(), nvrtc, ..Options::default() };
     match Code::compile(file, &text, &mut sources, &options) {
         Ok(_) => {}
-        Err(CompileFailure::Unavailable(e)) => panic!("{e}"),
+        Err(CompileFailure::Unavailable(e) | CompileFailure::Argument(e)) => panic!("{e}"),
         Err(CompileFailure::Diagnostics(diags)) => {
             let all: Vec<String> = diags.iter().map(|d| format!("{}: {}", sources.text(d.span), d.message)).collect();
             panic!("{}", all.join("\n"));

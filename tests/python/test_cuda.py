@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from conftest import SAXPY
@@ -34,6 +38,54 @@ def test_nvrtcs_messages_name_the_line():
     with pytest.raises(wb.CompileError) as caught:
         compiled("__global__ void k(int* x) {\n    x[0] = nowhere;\n}")
     assert caught.value.diagnostics[0].line == 2
+
+
+def test_the_first_gpu_has_the_name_that_is_listed():
+    m = compiled(SAXPY, arch="sm_90")
+    listed = wb.compile(SAXPY, device="cuda:0", arch="sm_90")
+    assert listed.device == "cuda" and listed.ptx() == m.ptx()
+    op = wb.op("cuda_test::listed_(Tensor(a!) y, Tensor x, float a) -> Tensor(a!)", SAXPY)
+    op.register_kernel("cuda:0", listed.saxpy)
+    x = np.ones(3, np.float32)
+    for call in (lambda: wb.compile(SAXPY, device="cuda:1"), lambda: op(x, x, 1.0, device="cuda:1")):
+        with pytest.raises(wb.ArgumentError, match='device is ["\']cuda:1["\']; it must be "cpu", "cuda" or "cuda:0": host arrays are copied to the first GPU'):
+            call()
+    with pytest.raises(wb.ArgumentError, match="device is 'cuda:1'; it must be \"cpu\" or \"cuda\", which is every GPU"):
+        op.register_kernel("cuda:1", listed.saxpy)
+    for device in wb.devices():
+        assert (op(x.copy(), x, 1.0, device=device) == 2).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "what", "lists"),
+    [
+        ({"arch": "sm_12"}, "does not compile for `sm_12`", True),
+        ({"arch": "sm_80a"}, "refuses the architecture: ", True),
+        ({"options": ["-arch=sm_12"]}, "refuses the architecture: ", True),
+        ({"options": ["--nonsense"]}, "refuses an option: unrecognized option --nonsense", False),
+    ],
+)
+def test_what_nvrtc_does_not_take_is_a_mistake_in_the_arguments(options, what, lists):
+    compiled(SAXPY, arch="sm_90")
+    with pytest.raises(wb.ArgumentError) as caught:
+        wb.compile(SAXPY, device="cuda", **options)
+    assert what in str(caught.value) and ("; it knows sm_" in str(caught.value)) == lists
+
+
+def test_registers_and_spills_are_kept_where_the_options_ask_for_them():
+    assert compiled(SAXPY, arch="sm_90").build_log == wb.compile(SAXPY, options=["-Xptxas", "-v"]).build_log == ""
+    log = compiled(SAXPY, arch="sm_90", options=["--ptxas-options=-v"]).build_log
+    assert "Compiling entry function '_Z5saxpyfPKfPfi' for 'sm_90'" in log and " registers, " in log and " bytes spill stores" in log
+
+
+def test_a_named_nvrtc_that_cannot_be_loaded_is_an_error_that_names_it(tmp_path):
+    code = f"import workbench as wb; wb.compile({SAXPY!r}, device='cuda', arch='sm_90')"
+    for place, why in ((tmp_path / "nothing", "cannot open"), (tmp_path, "that folder has no NVRTC")):
+        environment = {**os.environ, "WORKBENCH_NVRTC": str(place)}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        last = done.stderr.strip().splitlines()[-1]
+        assert last.startswith(f"workbench.errors.DeviceUnavailable: NVRTC cannot be loaded from `{place}`, which WORKBENCH_NVRTC names: "), last
+        assert why in last or os.name == "nt"
 
 
 def test_a_launch_without_a_gpu_says_what_is_missing():

@@ -713,6 +713,8 @@ def test_shapes_follow_without_data():
     assert m.launched.fake(spec((1 << 20, 1 << 14)), 1) == spec((1 << 20, 1 << 13))
     assert m.computed.fake(spec((3, 5))) == [spec((3, 5)), spec((5,)), spec((3, 5), "float16")]
     assert m.computed.fake(spec((0, 5))) == [spec((0, 5)), spec((5,)), spec((0, 5), "float16")]
+    on_gpu = spec((3, 5), device="cuda:1")
+    assert [one.device for one in m.computed.fake(on_gpu)] == ["cuda:1"] * 3 and m.launched.fake(on_gpu, 3).device == "cuda:1"
     with pytest.raises(RuntimeError, match="two dimensions, not 1"):
         m.checked.fake(spec((3,)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -397,3 +398,54 @@ def test_the_code_of_a_gpu_is_shown(shell, capsys):
     shown = out(shell, capsys, "%kernel_gpu relu --arch sm_90")
     # The macros of the cell's line hold there, too.
     assert ".target sm_90" in shown and ".entry" in shown and "relu" in shown
+
+
+SEVERAL = """
+__constant__ float table[4];
+__constant__ float unused[4];
+__device__ __noinline__ float inner(float v) { return v * table[1]; }
+__device__ __noinline__ float outer(float v) { return inner(v) + inner(v + 1); }
+__device__ __noinline__ float alone(float v) { return v / 3; }
+namespace there { __global__ void first(float* x) { x[0] = outer(x[1]); } }
+__global__ void second(float* x) { x[0] = alone(x[1]); printf("%f\\n", x[0]); }
+extern "C" __global__ void sec(float* x) { x[0] = 1; }
+template <class T> __global__ void third(T* x) { x[0] = 3; }
+template __global__ void third<float>(float*);
+template __global__ void third<double>(double*);
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "functions", "variables"),
+    [
+        ("first", "_ZN5there5firstEPf", ["_Z5innerf", "_Z5outerf"], ["table"]),
+        ("second", "_Z6secondPf", ["_Z5alonef"], []),
+        ("sec", "sec", [], []),
+        ("\"m['third<double>']\"", "_Z5thirdIdEvPT_", [], []),
+    ],
+)
+def test_the_code_of_one_kernel_for_a_gpu_is_shown_alone(shell, capsys, name, entry, functions, variables):
+    try:
+        wb.compile(SCALE, device="cuda", arch="sm_90")
+    except wb.DeviceUnavailable as error:
+        pytest.skip(str(error))
+    kernel(shell, "", SEVERAL)
+    kernel(shell, "--name m", SEVERAL)
+    shown = out(shell, capsys, f"%kernel_gpu {name} --arch sm_90")
+    assert shown.count(".target sm_90") == 1
+    assert re.findall(r"\.entry (\w+)\(", shown) == [entry]
+    assert re.findall(r"^\.func .*?(\w+)\($", shown, re.MULTILINE) == functions
+    assert re.findall(r"^\.(?:const|global).* ([$\w]+)[\[;]", shown, re.MULTILINE) == variables
+    # The code of a module is shown whole.
+    assert out(shell, capsys, "%kernel_gpu m --arch sm_90").count(".entry ") == 5
+
+
+def test_an_instance_that_the_text_does_not_name_has_no_code_for_a_gpu(shell, capsys):
+    try:
+        wb.compile(SCALE, device="cuda", arch="sm_90")
+    except wb.DeviceUnavailable as error:
+        pytest.skip(str(error))
+    kernel(shell, "--name m", SEVERAL)
+    shell.user_ns["x"] = np.ones(3, np.int32)
+    with pytest.raises(UsageError, match=r"has no kernel `third<int>`; .* `template __global__ void scale<float>\(float\*\);`"):
+        shell.run_line_magic("kernel_gpu", "\"m.third.instance(x)\" --arch sm_90")

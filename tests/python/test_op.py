@@ -313,6 +313,30 @@ def test_specs_are_data():
             wb.Spec(*bad)
 
 
+def test_results_of_a_fake_are_on_the_device_of_the_first_array(muladd):
+    on_gpu = wb.Spec(3, device="cuda:1")
+    assert muladd.fake(on_gpu, wb.Spec(3), 2.0).device == "cuda:1" and muladd.fake(wb.Spec(3), on_gpu, 2.0).device == "cpu"
+    assert muladd.fake(np.ones(3, np.float32), np.ones(3, np.float32), 2.0) == wb.Spec(3)
+    both = wb.op("wb_op::both_devices(Tensor x) -> (Tensor low, Tensor sign)", SPLIT, shape="x[n] -> low[n], sign[n]")
+    assert [spec.device for spec in both.fake(on_gpu)] == ["cuda:1", "cuda:1"]
+    half = wb.op("wb_op::half_device(Tensor x) -> Tensor", lambda x: x[::2], shape=lambda x: wb.Spec(x.shape[0] // 2, x.dtype))
+    assert half.fake(wb.Spec(4, device="cuda")) == wb.Spec(2, device="cuda")
+    written = wb.op("wb_op::written_device(Tensor(a!) x) -> Tensor(a!)", "__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }")
+    assert written.fake(on_gpu) is on_gpu
+    each = host("wb_host::each_device(Tensor[] xs, Tensor? add, int[] shape) -> Tensor[]", kernel="each")
+    assert [spec.device for spec in each.fake([on_gpu, wb.Spec(3)], None, [3, 1])] == ["cuda:1", "cuda:1"]
+
+    class Elsewhere:
+        """An array as CuPy has them, whose device has a name of its own."""
+
+        shape, dtype, device = (3,), "float32", object()
+
+        def __dlpack_device__(self):
+            return 2, 1
+
+    assert half.fake(Elsewhere()).device == "cuda:1"
+
+
 def test_a_misspelt_keyword_is_named_first(muladd):
     a = np.ones(3, np.float32)
     with pytest.raises(wb.ArgumentError, match="no argument `d`"):

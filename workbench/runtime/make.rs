@@ -85,6 +85,7 @@ pub(super) fn cuda_code(
     };
     match cuda::Code::compile(crate::source::FileId(0), text, sources, &cuda_options) {
         Ok((code, warnings)) => Ok((module, code, warnings)),
+        Err(cuda::CompileFailure::Argument(message)) => Err(Error::Argument(message)),
         Err(cuda::CompileFailure::Unavailable(message)) => Err(Error::DeviceUnavailable(message)),
         Err(cuda::CompileFailure::Diagnostics(diagnostics)) => {
             Err(Error::Compile { diagnostics, sources: Arc::new(sources.clone()) })

@@ -123,8 +123,8 @@ impl<T: Setting> Setting for Option<T> {
 
 impl Setting for Device {
     fn read(value: OptionValue) -> Result<Self, OptionValue> {
-        let named = |device: &Device| matches!(&value, OptionValue::Text(name) if name == device.name());
-        [Device::Cpu, Device::Cuda].into_iter().find(named).ok_or(value)
+        let device = if let OptionValue::Text(name) = &value { Device::from_name(name) } else { None };
+        device.ok_or(value)
     }
 
     fn show(&self) -> OptionValue {
@@ -180,7 +180,13 @@ impl CompileOptions {
             let all: Vec<&str> = names().collect();
             return Err(Error::Argument(format!("there is no option `{name}`{near} There are: {}", all.join(", "))));
         };
-        let refused = |value| Error::Argument(format!("{name} is {value}; it must be {}", row.takes));
+        let refused = |value| {
+            let takes = match &value {
+                OptionValue::Text(device) if row.name == "device" => Device::wanted(device),
+                _ => row.takes,
+            };
+            Error::Argument(format!("{name} is {value}; it must be {takes}"))
+        };
         (row.set)(self, value).map_err(refused)
     }
 
@@ -235,6 +241,15 @@ mod tests {
     }
 
     #[test]
+    fn the_first_gpu_has_two_names() {
+        for name in ["cuda", "cuda:0"] {
+            let mut options = CompileOptions::default();
+            options.set("device", OptionValue::Text(name.to_owned())).expect(name);
+            assert_eq!(options.device, Device::Cuda);
+        }
+    }
+
+    #[test]
     fn an_unknown_option_is_named_with_the_nearest_one() {
         let all =
             "There are: device, name, defines, headers, options, arch, fmad, strict_device, unified_memory, units";
@@ -247,6 +262,10 @@ mod tests {
     fn a_value_that_does_not_fit_is_shown_with_what_does() {
         let text = |text: &str| OptionValue::Text(text.to_owned());
         assert_eq!(refused("device", text("tpu")), "device is \"tpu\"; it must be \"cpu\" or \"cuda\"");
+        assert!(
+            refused("device", text("cuda:1"))
+                .starts_with("device is \"cuda:1\"; it must be \"cpu\", \"cuda\" or \"cuda:0\": ")
+        );
         assert_eq!(refused("unified_memory", text("yes")), "unified_memory is \"yes\"; it must be True or False");
         assert_eq!(
             refused("arch", OptionValue::Flag(true)),

@@ -42,6 +42,24 @@ impl Device {
             Device::Cuda => "cuda",
         }
     }
+
+    /// The device of a name: `cpu`, `cuda`, or `cuda:0`, the GPU that host arrays are copied to.
+    pub fn from_name(name: &str) -> Option<Device> {
+        match name {
+            "cpu" => Some(Device::Cpu),
+            "cuda" | "cuda:0" => Some(Device::Cuda),
+            _ => None,
+        }
+    }
+
+    /// What must stand instead of a name that is no device, for messages.
+    pub fn wanted(name: &str) -> &'static str {
+        if name.starts_with("cuda:") {
+            "\"cpu\", \"cuda\" or \"cuda:0\": host arrays are copied to the first GPU, and arrays that lie on another are computed there"
+        } else {
+            "\"cpu\" or \"cuda\""
+        }
+    }
 }
 
 /// A host array lent to a launch. The lender keeps the memory alive and in its place until the launch returns.
@@ -401,6 +419,14 @@ impl Program {
             DeviceCode::Cpu(_) => Err(Error::argument(format!(
                 "a program compiled for the CPU has no {what}; compile it with device=\"cuda\""
             ))),
+        }
+    }
+
+    /// What the assembler for the GPU says besides errors and warnings: with `--ptxas-options=-v` the registers and spills of each kernel.
+    pub fn build_log(&self) -> &str {
+        match &self.0.code {
+            DeviceCode::Cpu(_) => "",
+            DeviceCode::Cuda(code) => code.build_log(),
         }
     }
 

@@ -42,7 +42,7 @@ struct Head<'a> {
 /// The diagnostics of a log, in its order; a message without a place gets `whole`.
 pub(super) fn diagnostics(log: &str, files: &Files, sources: &SourceMap, whole: Span) -> Vec<Diagnostic> {
     let mut out: Vec<Diagnostic> = Vec::new();
-    let lines: Vec<&str> = log.lines().map(|l| l.trim_end_matches('\r')).collect();
+    let lines: Vec<&str> = told(log).filter(|line| !is_information(line)).collect();
     let mut i = 0;
     while i < lines.len() {
         let Some(head) = head(lines[i]) else {
@@ -68,6 +68,35 @@ pub(super) fn diagnostics(log: &str, files: &Files, sources: &SourceMap, whole: 
     out
 }
 
+/// The diagnostics of a text that does not compile: at least one, so that no failure is silent.
+pub(super) fn errors(log: &str, files: &Files, sources: &SourceMap, whole: Span) -> Vec<Diagnostic> {
+    let mut out = diagnostics(log, files, sources, whole);
+    if !out.iter().any(Diagnostic::is_error) {
+        let lines: Vec<&str> = log.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+        let said = if lines.is_empty() {
+            "the compilation failed, and NVRTC says nothing".to_owned()
+        } else {
+            lines.join("; ")
+        };
+        out.push(Diagnostic::error(Code::Nvrtc, whole, polish(&said)));
+    }
+    out
+}
+
+/// The lines of the assembler that are neither errors nor warnings: registers, spills, shared memory.
+pub(super) fn information(log: &str) -> String {
+    told(log).filter(|line| is_information(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn told(log: &str) -> impl Iterator<Item = &str> {
+    log.lines().map(|line| line.trim_end_matches('\r'))
+}
+
+/// True for `ptxas info    : Used 8 registers`, and for what goes on in the next line, `ptxas         .     0 bytes stack frame`.
+fn is_information(line: &str) -> bool {
+    line.strip_prefix("ptxas ").is_some_and(|rest| rest.starts_with("info") || rest.trim_start().starts_with('.'))
+}
+
 /// The names whose lookup failed, when the log holds no other error.
 pub(super) fn failed_names(log: &str) -> Option<Vec<String>> {
     const NAME_LOOKUP: &str = "__nv_name_map";
@@ -85,10 +114,16 @@ pub(super) fn failed_names(log: &str) -> Option<Vec<String>> {
 
 fn head(line: &str) -> Option<Head<'_>> {
     // `ptxas error   : Entry function ...` and `nvrtc: error: ...` name no place.
-    for tool in ["ptxas error", "ptxas fatal", "nvrtc: error"] {
+    let tools = [
+        ("ptxas error", Severity::Error),
+        ("ptxas fatal", Severity::Error),
+        ("nvrtc: error", Severity::Error),
+        ("ptxas warning", Severity::Warning),
+    ];
+    for (tool, severity) in tools {
         if let Some(rest) = line.strip_prefix(tool) {
             let message = rest.trim_start().strip_prefix(':')?.trim();
-            return Some(Head { place: None, severity: Severity::Error, message });
+            return Some(Head { place: None, severity, message });
         }
     }
     let mut from = 0;
@@ -285,6 +320,28 @@ mod tests {
         let seen: Vec<(Code, bool)> = diags.iter().map(|d| (d.code, d.is_error())).collect();
         assert_eq!(seen, [(Code::NvrtcWarning, false), (Code::Nvrtc, true), (Code::Nvrtc, true)]);
         assert_eq!(diags[2].help.as_deref(), Some("`pip install nvidia-cuda-cccl` brings it"));
+    }
+
+    #[test]
+    fn what_the_assembler_says_is_kept_apart_from_its_warnings() {
+        let log = "ptxas warning : Registers are spilled to local memory in function 'k', 8 bytes spill stores\nptxas info    : 0 bytes gmem\n\
+                   ptxas info    : Function properties for k\nptxas         .     8 bytes stack frame\nptxas info    : Used 24 registers\n\n";
+        let (_, diags) = map("int a;", log);
+        let seen: Vec<(Code, &str)> = diags.iter().map(|d| (d.code, d.message.as_str())).collect();
+        let spilled = "registers are spilled to local memory in function 'k', 8 bytes spill stores";
+        assert_eq!(seen, [(Code::NvrtcWarning, spilled)]);
+        let lines: Vec<&str> = log.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(information(log).lines().collect::<Vec<_>>(), lines[1..]);
+        assert_eq!(information("cell(1): warning #177-D: unused\nptxas error   : no\n"), "");
+    }
+
+    #[test]
+    fn a_failure_without_a_message_that_is_known_has_the_whole_log() {
+        let mut sources = SourceMap::new();
+        let whole = Span::new(sources.add("cell", "int a;"), 0, 6);
+        let said = |log: &str| errors(log, &Files::default(), &sources, whole)[0].message.clone();
+        assert_eq!(said("Something else\n\nCompilation terminated.\n"), "something else; Compilation terminated");
+        assert_eq!(said(""), "the compilation failed, and NVRTC says nothing");
     }
 
     #[test]

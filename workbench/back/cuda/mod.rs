@@ -65,7 +65,7 @@ use crate::diagnostic::Diagnostic;
 use crate::library::STD;
 use crate::source::{FileId, SourceMap, Span};
 use log_map::Files;
-use nvrtc::Nvrtc;
+use nvrtc::{Nvrtc, Refusal};
 
 /// The kernels of a text: their names without namespaces, and with them.
 pub fn qualified_kernels(text: &str) -> Vec<(String, String)> {
@@ -122,6 +122,8 @@ pub struct Options {
 pub enum CompileFailure {
     /// The text is wrong.
     Diagnostics(Vec<Diagnostic>),
+    /// NVRTC does not take the architecture or an option: one sentence with its words, and what it takes.
+    Argument(String),
     /// Something is missing: one sentence on what, and how to get it.
     Unavailable(String),
 }
@@ -140,6 +142,8 @@ pub struct Code {
     /// The texts as compiled, for places in faults.
     sources: Arc<SourceMap>,
     whole: Span,
+    /// What the assembler says about registers, spills and shared memory, where the options ask for it.
+    build_log: String,
     /// True if a kernel of it writes the log: it prints, asserts or traps.
     logs: bool,
     loaded: Mutex<driver::Modules>,
@@ -178,9 +182,8 @@ impl Code {
         sources: &mut SourceMap,
         options: &Options,
     ) -> Result<(Code, Vec<Diagnostic>), CompileFailure> {
-        let unavailable = CompileFailure::Unavailable;
-        let nvrtc = Nvrtc::get().map_err(unavailable)?;
-        let arch = architecture(nvrtc, options.nvrtc.arch.as_deref()).map_err(unavailable)?;
+        let nvrtc = Nvrtc::get().map_err(CompileFailure::Unavailable)?;
+        let arch = architecture(nvrtc, options.nvrtc.arch.as_deref())?;
         let whole = Span::new(file, 0, text.lines().next().map_or(0, |l| l.len() as u32));
         let files = known_files(file, sources, options);
 
@@ -196,20 +199,21 @@ impl Code {
         let signatures = scan::kernels(text, file, &words);
         let mut names = expressions(&signatures, &options.kernels);
         let flags = flags(nvrtc, &arch, options, parts.iter().any(|p| p.name == STD.name));
-        let compile = |names: &[String]| nvrtc.compile(&program, &options.name, &headers, names, &flags);
-        let mut result = compile(&names).map_err(unavailable)?;
+        let compile = |names: &[String]| {
+            let done = nvrtc.compile(&program, &options.name, &headers, names, &flags);
+            done.map_err(|refusal| refused(nvrtc, refusal))
+        };
+        let mut result = compile(&names)?;
         if let Err(log) = &result
             && let Some(failed) = log_map::failed_names(log)
         {
             // A kernel that only one branch of a conditional declares, or that is overloaded, is compiled without its name.
             names.retain(|n| !failed.contains(n));
-            result = compile(&names).map_err(unavailable)?;
+            result = compile(&names)?;
         }
         let (output, log) = match result {
             Ok(done) => done,
-            Err(log) => {
-                return Err(CompileFailure::Diagnostics(log_map::diagnostics(&log, &files, sources, whole)));
-            }
+            Err(log) => return Err(CompileFailure::Diagnostics(log_map::errors(&log, &files, sources, whole))),
         };
         let warnings = log_map::diagnostics(&log, &files, sources, whole);
         let mut lowered = BTreeMap::new();
@@ -232,6 +236,7 @@ impl Code {
             variables: variables::declared(&output.ptx),
             // The log's declaration is in every text, so a second mention is a use.
             logs: output.ptx.matches(launch::LOG_SYMBOL).count() > 1,
+            build_log: log_map::information(&log),
             ptx: output.ptx,
             cubin: output.cubin,
             lowered,
@@ -252,6 +257,11 @@ impl Code {
     /// The machine code; empty for a virtual architecture.
     pub fn cubin(&self) -> &[u8] {
         &self.cubin
+    }
+
+    /// What the assembler says besides errors and warnings, with `--ptxas-options=-v` the registers and spills of each kernel.
+    pub fn build_log(&self) -> &str {
+        &self.build_log
     }
 
     /// The architecture compiled for: `sm_90`.
@@ -317,14 +327,14 @@ fn known_files(file: FileId, sources: &mut SourceMap, options: &Options) -> File
 }
 
 /// The architecture to compile for, checked against those that NVRTC knows. A device newer than NVRTC gets PTX, which its driver compiles.
-fn architecture(nvrtc: &Nvrtc, asked: Option<&str>) -> Result<String, String> {
+fn architecture(nvrtc: &Nvrtc, asked: Option<&str>) -> Result<String, CompileFailure> {
     let arch = match asked {
         Some(arch) => arch.to_owned(),
         None => driver::devices().into_iter().next().map_or_else(|| "sm_90".to_owned(), |d| d.arch),
     };
     let number = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix("compute_"));
     // A suffix names features of one architecture (`sm_90a`) or family (`sm_100f`).
-    let number: Option<i32> = number.and_then(|n| n.trim_end_matches(['a', 'f']).parse().ok());
+    let number: Option<i32> = number.and_then(|n| n.strip_suffix(['a', 'f']).unwrap_or(n).parse().ok());
     if number.is_some_and(|n| nvrtc.archs.contains(&n)) {
         return Ok(arch);
     }
@@ -332,9 +342,31 @@ fn architecture(nvrtc: &Nvrtc, asked: Option<&str>) -> Result<String, String> {
     if asked.is_none() && number.is_some_and(|n| n > newest) {
         return Ok(format!("compute_{newest}"));
     }
-    let known: Vec<String> = nvrtc.archs.iter().map(|n| format!("sm_{n}")).collect();
     let (major, minor) = nvrtc.version;
-    Err(format!("NVRTC {major}.{minor} does not compile for `{arch}`; it knows {}", known.join(", ")))
+    let what = format!("NVRTC {major}.{minor} does not compile for `{arch}`; it knows {}", known(nvrtc));
+    Err(match asked {
+        Some(_) => CompileFailure::Argument(what),
+        None => CompileFailure::Unavailable(format!("{what}; the GPU of this machine needs an older NVRTC")),
+    })
+}
+
+/// The architectures that NVRTC compiles for, as a list for messages.
+fn known(nvrtc: &Nvrtc) -> String {
+    nvrtc.archs.iter().map(|n| format!("sm_{n}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The failure of a compilation that NVRTC did not begin or end.
+fn refused(nvrtc: &Nvrtc, refusal: Refusal) -> CompileFailure {
+    let (major, minor) = nvrtc.version;
+    match refusal {
+        Refusal::Option(words) if words.contains("(-arch)") || words.contains("nv_arch") => CompileFailure::Argument(
+            format!("NVRTC {major}.{minor} refuses the architecture: {words}; it knows {}", known(nvrtc)),
+        ),
+        Refusal::Option(words) => CompileFailure::Argument(format!(
+            "NVRTC {major}.{minor} refuses an option: {words}; its user guide lists them as \"supported compile options\""
+        )),
+        Refusal::Other(why) => CompileFailure::Unavailable(why),
+    }
 }
 
 /// The name expressions to look up: those of the front end, else those of the scan; qualified where the scan knows the namespaces.

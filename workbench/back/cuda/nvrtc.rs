@@ -10,11 +10,12 @@ use libloading::Library;
 
 use super::search;
 
-/// `nvrtcResult`; 0 is success, 6 a text that does not compile.
+/// `nvrtcResult`; 0 is success, 5 an option that is none, 6 a text that does not compile.
 type Status = c_int;
 /// `nvrtcProgram`, opaque.
 type Handle = *mut std::ffi::c_void;
 
+const INVALID_OPTION: Status = 5;
 const COMPILATION: Status = 6;
 
 macro_rules! bindings {
@@ -73,6 +74,20 @@ pub(super) struct Output {
     pub lowered: Vec<(String, String)>,
 }
 
+/// The reason why a compilation has no result that is about the text.
+pub(super) enum Refusal {
+    /// An option is none, or has no value that NVRTC knows: its own words.
+    Option(String),
+    /// Everything else: one sentence.
+    Other(String),
+}
+
+impl From<String> for Refusal {
+    fn from(what: String) -> Self {
+        Refusal::Other(what)
+    }
+}
+
 /// The lock that compilations take: old versions are not safe for several threads.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -122,7 +137,7 @@ impl Nvrtc {
     /// Compiles one text. `names` are looked up afterwards, so that the user's text needs no `extern "C"`.
     ///
     /// # Errors
-    /// The inner error is the log of a text that does not compile; the outer one is everything else.
+    /// The inner error is the log of a text that does not compile.
     pub fn compile(
         &self,
         text: &str,
@@ -130,7 +145,7 @@ impl Nvrtc {
         headers: &[(String, String)],
         names: &[String],
         options: &[String],
-    ) -> Result<Result<(Output, String), String>, String> {
+    ) -> Result<Result<(Output, String), String>, Refusal> {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         std::thread::scope(|scope| {
             std::thread::Builder::new()
@@ -139,7 +154,7 @@ impl Nvrtc {
                 .spawn_scoped(scope, || self.compile_here(text, name, headers, names, options))
                 .map_err(|e| format!("no thread for NVRTC: {e}"))?
                 .join()
-                .map_err(|_| "NVRTC's thread ended unexpectedly".to_owned())?
+                .map_err(|_| Refusal::Other("NVRTC's thread ended unexpectedly".to_owned()))?
         })
     }
 
@@ -150,7 +165,7 @@ impl Nvrtc {
         headers: &[(String, String)],
         names: &[String],
         options: &[String],
-    ) -> Result<Result<(Output, String), String>, String> {
+    ) -> Result<Result<(Output, String), String>, Refusal> {
         let f = &self.functions;
         let (text, name) = (c_string(text)?, c_string(name)?);
         let header_names = headers.iter().map(|(n, _)| c_string(n)).collect::<Result<Vec<_>, _>>()?;
@@ -176,16 +191,19 @@ impl Nvrtc {
             }
             let status = (f.compile)(program.handle, flags.len() as c_int, flags.as_ptr());
             let log = String::from_utf8_lossy(&program.bytes(f.log_size, f.log)?).into_owned();
+            if let Some(words) = wrong_option(status, &log) {
+                return Err(Refusal::Option(words));
+            }
             if status == COMPILATION {
                 return Ok(Err(log));
             }
             if status != 0 {
                 let reason = self.message(status);
-                return Err(format!(
+                return Err(Refusal::Other(format!(
                     "NVRTC refused to compile: {reason}{}{}",
                     if log.is_empty() { "" } else { ": " },
                     log.trim()
-                ));
+                )));
             }
             let mut lowered = Vec::new();
             for (name, expression) in names.iter().zip(&expressions) {
@@ -219,6 +237,19 @@ impl Nvrtc {
             }
         }
     }
+}
+
+/// NVRTC's words for an option that it does not take; `None` if it is something else.
+fn wrong_option(status: Status, log: &str) -> Option<String> {
+    // A suffix that the architecture does not have (`sm_80a`) is found late, after NVRTC has begun to compile.
+    const LATE: &str = "Command-line error: ";
+    let first = log.lines().next().unwrap_or_default();
+    let words = match status {
+        INVALID_OPTION => first.trim_start_matches("nvrtc: error: "),
+        COMPILATION => first.strip_prefix(LATE)?,
+        _ => return None,
+    };
+    Some(words.trim().to_owned())
 }
 
 /// A program that is destroyed when dropped.

@@ -25,8 +25,14 @@ pub fn add_search_path(path: PathBuf) {
     }
 }
 
-/// Loads NVRTC from the first place that has one.
+/// The variable that names NVRTC, or a place that has it; nothing else is searched then.
+const NAMED_BY: &str = "WORKBENCH_NVRTC";
+
+/// Loads NVRTC from the place that the variable names, else from the first place that has one.
 pub(super) fn library() -> Result<Found, String> {
+    if let Some(place) = env::var_os(NAMED_BY).filter(|place| !place.is_empty()) {
+        return named(Path::new(&place));
+    }
     let mut failures = Vec::new();
     let roots = roots();
     for root in &roots {
@@ -43,8 +49,7 @@ pub(super) fn library() -> Result<Found, String> {
     for name in LOADER_NAMES {
         // SAFETY: NVRTC's initialisers have no requirements.
         if let Ok(library) = unsafe { Library::new(*name) } {
-            let include = toolkit_roots().iter().flat_map(|root| existing_includes(root)).collect();
-            return Ok(Found { library, name: (*name).to_owned(), include });
+            return Ok(Found { library, name: (*name).to_owned(), include: toolkit_includes() });
         }
     }
     let looked: Vec<String> = roots.iter().map(|r| r.display().to_string()).collect();
@@ -52,7 +57,39 @@ pub(super) fn library() -> Result<Found, String> {
     let failed = if failures.is_empty() { String::new() } else { format!(" ({})", failures.join("; ")) };
     Err(format!(
         "NVRTC, NVIDIA's run-time compiler, was not found: looked for {}{looked} on the loader's path{failed}; \
-         `pip install nvidia-cuda-nvrtc nvidia-cuda-runtime` brings it, or set WORKBENCH_NVRTC to its path",
+         `pip install nvidia-cuda-nvrtc nvidia-cuda-runtime` brings it, or set {NAMED_BY} to its path",
+        LOADER_NAMES[0]
+    ))
+}
+
+/// Loads NVRTC from one place: the library, a folder that has it, or a name for the loader.
+fn named(place: &Path) -> Result<Found, String> {
+    let mut failures = Vec::new();
+    for path in with_packages(place).iter().flat_map(|root| libraries_under(root)) {
+        match open(&path) {
+            Ok(library) => {
+                let include = include_folders(&path);
+                return Ok(Found { library, name: path.display().to_string(), include });
+            }
+            Err(e) => failures.push(format!("{}: {e}", path.display())),
+        }
+    }
+    let why = if place.is_dir() && failures.is_empty() {
+        "that folder has no NVRTC".to_owned()
+    } else if failures.is_empty() {
+        match open(place) {
+            Ok(library) => {
+                return Ok(Found { library, name: place.display().to_string(), include: toolkit_includes() });
+            }
+            Err(e) => e,
+        }
+    } else {
+        failures.join("; ")
+    };
+    Err(format!(
+        "NVRTC cannot be loaded from `{}`, which {NAMED_BY} names: {why}; set it to the library ({}), to a CUDA toolkit or to a Python \
+         environment that has one, or unset it, and NVRTC is looked for",
+        place.display(),
         LOADER_NAMES[0]
     ))
 }
@@ -62,25 +99,30 @@ const LOADER_NAMES: &[&str] = &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so
 #[cfg(windows)]
 const LOADER_NAMES: &[&str] = &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"];
 
-/// The places to search, most explicit first; an environment's packages before the environment.
+/// The places to search, most explicit first.
 fn roots() -> Vec<PathBuf> {
-    let mut named: Vec<PathBuf> = env::var_os("WORKBENCH_NVRTC").into_iter().map(PathBuf::from).collect();
-    named.extend(EXTRA.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
-    named.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from));
-    named.extend(toolkit_roots());
-    let mut roots = Vec::new();
-    for place in named {
-        roots.extend(
-            children(&place.join("lib")).iter().map(|python| python.join("site-packages")).filter(|p| p.is_dir()),
-        );
-        roots.extend(Some(place).filter(|p| p.exists()));
-    }
+    let mut places = EXTRA.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    places.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from));
+    places.extend(toolkit_roots());
+    places.iter().flat_map(|place| with_packages(place)).collect()
+}
+
+/// A place and, before it, the packages of the environment that it may be; none if it does not exist.
+fn with_packages(place: &Path) -> Vec<PathBuf> {
+    let pythons = children(&place.join("lib"));
+    let mut roots: Vec<PathBuf> = pythons.iter().map(|p| p.join("site-packages")).filter(|p| p.is_dir()).collect();
+    roots.extend(Some(place.to_owned()).filter(|p| p.exists()));
     roots
 }
 
 fn toolkit_roots() -> Vec<PathBuf> {
     let named = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).map(PathBuf::from);
     named.chain([PathBuf::from("/usr/local/cuda")]).collect()
+}
+
+/// The include folders of the toolkits that are installed.
+fn toolkit_includes() -> Vec<String> {
+    toolkit_roots().iter().flat_map(|root| existing_includes(root)).collect()
 }
 
 fn children(folder: &Path) -> Vec<PathBuf> {
@@ -153,8 +195,7 @@ fn include_folders(library: &Path) -> Vec<String> {
             out.extend(existing_includes(&nvidia.join(part)));
         }
     }
-    let toolkits = toolkit_roots();
-    let installed = toolkits.iter().flat_map(|root| existing_includes(root));
+    let installed = toolkit_includes().into_iter();
     if out.is_empty() {
         out.extend(installed);
     } else if !out.iter().any(|folder| has_cccl(folder)) {
@@ -177,6 +218,29 @@ fn existing_includes(base: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_named_place_that_has_no_library_is_an_error_with_the_variable_and_the_path() {
+        let root = env::temp_dir().join(format!("workbench-named-{}", std::process::id()));
+        let broken = root.join("broken");
+        std::fs::create_dir_all(root.join("empty")).unwrap();
+        std::fs::create_dir_all(&broken).unwrap();
+        std::fs::write(broken.join("libnvrtc.so.13"), "no library").unwrap();
+        let refused = |place: &Path| named(place).err().expect("nothing there can be loaded");
+        for (place, why) in [
+            (root.join("nothing"), ""),
+            (root.join("empty"), "that folder has no NVRTC"),
+            (broken.clone(), "libnvrtc.so.13: "),
+            (broken.join("libnvrtc.so.13"), "libnvrtc.so.13: "),
+            (PathBuf::from("libnvrtc-of-nobody.so"), ""),
+        ] {
+            let message = refused(&place);
+            let said = format!("NVRTC cannot be loaded from `{}`, which WORKBENCH_NVRTC names: ", place.display());
+            assert!(message.starts_with(&said) && message.contains(why), "{message}");
+            assert!(message.ends_with("or unset it, and NVRTC is looked for"), "{message}");
+        }
+        std::fs::remove_dir_all(&root).unwrap();
+    }
 
     #[test]
     fn libraries_are_found_in_both_layouts_of_the_wheels() {

@@ -48,7 +48,7 @@ fn errors(text: &str, options: &Options) -> Vec<(String, String)> {
             .filter(|d| d.is_error())
             .map(|d| (sources.place(d.span), sources.text(d.span).to_owned()))
             .collect(),
-        Err(CompileFailure::Unavailable(e)) => panic!("{e}"),
+        Err(CompileFailure::Unavailable(e) | CompileFailure::Argument(e)) => panic!("{e}"),
         Ok(_) => panic!("compiled"),
     }
 }
@@ -121,9 +121,52 @@ fn a_virtual_architecture_gives_ptx_alone_and_an_unknown_one_is_refused() {
     }
     let code = code("__global__ void k() {}", &Options { nvrtc: arch("compute_90"), ..options() });
     assert!(code.cubin().is_empty() && code.ptx().contains(".entry"));
-    let (_, result) = compile("", &Options { nvrtc: arch("sm_1"), ..options() });
-    let Err(CompileFailure::Unavailable(message)) = result else { panic!("accepted") };
-    assert!(message.contains("does not compile for `sm_1`; it knows sm_"), "{message}");
+    // The last one has a suffix that its architecture does not have, which NVRTC finds itself.
+    for (name, what) in [
+        ("sm_1", "does not compile for `sm_1`"),
+        ("sm_90aa", "does not compile for `sm_90aa`"),
+        ("sm_80a", "refuses the architecture: "),
+    ] {
+        let message = refused(&arch(name));
+        assert!(message.contains(what) && message.contains("; it knows sm_"), "{message}");
+    }
+}
+
+/// The mistake in options that NVRTC does not take.
+fn refused(nvrtc: &NvrtcOptions) -> String {
+    let (_, result) = compile("__global__ void k() {}", &Options { nvrtc: nvrtc.clone(), ..options() });
+    match result {
+        Err(CompileFailure::Argument(message)) => message,
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+#[test]
+fn an_option_that_is_none_is_a_mistake_in_the_arguments() {
+    if !found() {
+        return;
+    }
+    let with = |option: &str| NvrtcOptions { extra: vec![option.to_owned()], ..arch("sm_90") };
+    assert!(refused(&with("--nonsense")).contains(" refuses an option: unrecognized option --nonsense"));
+    let message = refused(&with("-arch=sm_12"));
+    assert!(message.contains(" refuses the architecture: ") && message.contains("; it knows sm_"), "{message}");
+}
+
+#[test]
+fn registers_and_spills_are_kept_where_the_options_ask_for_them() {
+    if !found() {
+        return;
+    }
+    let text = "__global__ void k(float* x) { x[threadIdx.x] = 1.0f; }";
+    let with = |extra: &[&str]| {
+        let extra = extra.iter().map(|&option| option.to_owned()).collect();
+        code(text, &Options { nvrtc: NvrtcOptions { extra, ..arch("sm_90") }, ..options() })
+    };
+    assert_eq!(with(&[]).build_log(), "");
+    let code = with(&["--ptxas-options=-v"]);
+    assert!(code.build_log().contains("'_Z1kPf' for 'sm_90'\n"), "{}", code.build_log());
+    assert!(code.build_log().contains(" registers, "), "{}", code.build_log());
 }
 
 #[test]
@@ -365,7 +408,7 @@ fn the_standard_library_is_there() {
     let (sources, result) = compile(text, &options());
     match result {
         Ok((_, warnings)) => assert!(warnings.is_empty(), "{warnings:?}"),
-        Err(CompileFailure::Unavailable(e)) => panic!("{e}"),
+        Err(CompileFailure::Unavailable(e) | CompileFailure::Argument(e)) => panic!("{e}"),
         Err(CompileFailure::Diagnostics(diags)) => {
             let all: Vec<String> = diags.iter().map(|d| format!("{}: {}", sources.place(d.span), d.message)).collect();
             panic!("{}", all.join("\n"));

@@ -441,7 +441,8 @@ impl ExtensionFunction {
         this.call_any(py, args, kwargs, &mut How::Plain)
     }
 
-    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not read.
+    /// The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not read. Results are
+    /// on the device of the first array argument.
     ///
     /// >>> import workbench as wb
     /// >>> m = wb.load_inline("doc_fake", "torch::Tensor stack(torch::Tensor x, int n) { return x.repeat({n, 1}); }")
@@ -454,7 +455,10 @@ impl ExtensionFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.call_any(py, args, kwargs, &mut How::Shapes)
+        let made = self.call_any(py, args, kwargs, &mut How::Shapes)?;
+        let inputs = args.to_list();
+        kwargs.into_iter().flat_map(|k| k.values()).try_for_each(|value| inputs.append(value))?;
+        py.import("workbench.spec")?.getattr("moved_to_first")?.call1((made, inputs))
     }
 
     /// Calls the function and records its operations on the arrays for which `wants(array)` is true: its result and the `Recording`.

@@ -269,6 +269,18 @@ impl Module {
         self.program.cubin().map(|bytes| PyBytes::new(py, bytes)).map_err(|e| errors::to_py(py, e))
     }
 
+    /// What the assembler for the GPU says besides errors and warnings: with `options=["--ptxas-options=-v"]` the registers, spills and
+    /// shared memory of each kernel. Empty for the CPU, and for an architecture such as "compute_90", which has no machine code.
+    ///
+    /// >>> import workbench as wb
+    /// >>> m = wb.compile("__global__ void k(int* x) { *x = 1; }", device="cuda", options=["--ptxas-options=-v"])  # doctest: +SKIP
+    /// >>> "registers" in m.build_log  # doctest: +SKIP
+    /// True
+    #[getter]
+    fn build_log(&self) -> &str {
+        self.program.build_log()
+    }
+
     /// The GPU architecture compiled for, such as "sm_90"; ArgumentError for the CPU.
     #[getter]
     fn arch(&self, py: Python<'_>) -> PyResult<String> {

@@ -394,13 +394,11 @@ impl NativeOp {
         if self.op.definition().schema.args.iter().any(|a| a.name == "device") {
             return Ok(None);
         }
-        let device = match said.extract::<String>().as_deref() {
-            Ok("cpu") => Device::Cpu,
-            Ok("cuda") => Device::Cuda,
-            _ => {
-                let what = format!("`{}`: device is {}; it must be \"cpu\" or \"cuda\"", self.op.name(), said.repr()?);
-                return Err(argument(kwargs.py(), what));
-            }
+        let name = said.extract::<String>().unwrap_or_default();
+        let Some(device) = Device::from_name(&name) else {
+            let what =
+                format!("`{}`: device is {}; it must be {}", self.op.name(), said.repr()?, Device::wanted(&name));
+            return Err(argument(kwargs.py(), what));
         };
         let rest = kwargs.copy()?;
         rest.del_item("device")?;

@@ -11,17 +11,27 @@ pub struct Environment {
 }
 
 /// The packages in the environment besides our own; one list, so that `lab` and `test` agree.
-const PACKAGES: &[&str] =
-    &["numpy>=1.24", "ml_dtypes>=0.3", "ipykernel", "nbclient", "nbformat", "maturin>=1.7,<2", "jupyterlab>=4"];
+const PACKAGES: &[&str] = &[
+    "numpy>=1.24",
+    "ml_dtypes>=0.3",
+    "ipykernel",
+    "nbclient",
+    "nbformat",
+    "maturin>=1.7,<2",
+    "jupyterlab>=4",
+    // Notebook 09's pictures.
+    "matplotlib",
+    // NVRTC with its headers, which compiles for a GPU without one: 65 MB to fetch. There is none for macOS.
+    "nvidia-cuda-nvrtc>=13; sys_platform != 'darwin'",
+    "nvidia-cuda-runtime>=13; sys_platform != 'darwin'",
+    "nvidia-cuda-cccl>=13; sys_platform != 'darwin'",
+];
 
-/// The packages that only the tests need: pytest, and NVRTC with its headers, which compiles for a GPU without one.
+/// The packages that only the tests need.
 const TEST_PACKAGES: &[&str] = &[
     "pytest>=8",
     // Tests side by side, on as many processors as there are.
     "pytest-xdist>=3.6",
-    "nvidia-cuda-nvrtc>=13",
-    "nvidia-cuda-runtime>=13",
-    "nvidia-cuda-cccl>=13",
     "cloudpickle",
     "dask[array]",
     "pandas",
@@ -36,7 +46,6 @@ const TEST_PACKAGES: &[&str] = &[
     "ziglang",
     "distributed",
     "jax",
-    "matplotlib",
 ];
 
 /// The package that drives a browser.

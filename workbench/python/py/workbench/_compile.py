@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Sequence
 
 from . import _workbench
-from ._options import parse_options
+from ._options import parse_options, plain_device
 from ._workbench import Module
 from .errors import make_argument_error
 
@@ -34,7 +34,7 @@ def compile(
 ) -> Module:
     """Compiles CUDA C++ and returns its kernels and host functions as attributes of one object.
 
-    `device` is "cpu" or "cuda"; `name` is what messages call the text; `defines` maps macro names to replacements
+    `device` is "cpu" or "cuda" ("cuda:0" is the same); `name` is what messages call the text; `defines` maps macro names to replacements
     (`{"N": 4}`; function-like ones as `{"F(x)": "x + 1"}`); `headers` maps names of `#include` to their text; `options`
     are the compiler's (`-DN=4`, `-Idir`, `--use_fast_math`); `arch` is the GPU's, such as "sm_90", and needs no GPU.
     Host functions see host arrays on the device that they are written for, whatever that is (`x.is_cuda()` holds where the text
@@ -62,6 +62,7 @@ def compile(
     """
     if not isinstance(source, str):
         raise make_argument_error(f"source is a str, got {type(source).__name__}")
+    device = plain_device(device)
     pairs = [(str(key), macro(value)) for key, value in (defines or {}).items()]
     parsed = parse_options(options, device)
     found = dict(headers or {})
@@ -153,7 +154,8 @@ class Device(str):
 def devices() -> list[Device]:
     """The devices that kernels can run on: "cpu", and "cuda:0" and so on if there is a driver and a GPU.
 
-    Each is a str with `.description` and `.arch`. No GPU is no error.
+    Each is a str with `.description` and `.arch`. No GPU is no error. The first GPU is what "cuda" means; on the others a launch runs
+    whose arrays lie there.
 
     >>> import workbench as wb
     >>> wb.devices()[0]

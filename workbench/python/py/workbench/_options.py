@@ -9,7 +9,7 @@ from typing import Iterable, Mapping, Sequence, TypedDict
 
 from .errors import make_argument_error
 
-__all__ = ["Options", "check_linker_flags", "parse_options", "split_flags"]
+__all__ = ["Options", "check_linker_flags", "parse_options", "plain_device", "split_flags"]
 
 # Options for speed, place or verbosity of a compilation, or that permit less exact arithmetic: the CPU's exact result
 # satisfies them all. They follow the families in GCC's and nvcc's manuals, with all of GCC's `-f` and `-m` except those below.
@@ -61,6 +61,11 @@ def split_flags(flags: str | Iterable[str] | None, what: str) -> list[str]:
         except ValueError as error:
             raise make_argument_error(f"{what}: `{flag}`: {str(error).lower()}") from None
     return parts
+
+
+def plain_device(device: str) -> str:
+    """A device as the native half knows it: "cuda:0", as `wb.devices()` calls the first GPU, is "cuda"."""
+    return "cuda" if device == "cuda:0" else device
 
 
 class CompileOptions(TypedDict, total=False):

@@ -11,12 +11,14 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, cast
 import numpy as np
 
 from . import _workbench, torch_side
+from ._options import plain_device
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, RecordedPullback, needs_grad
 from .benchmark import bench_callable
 from .description import Documentation, describe
 from .errors import make_argument_error
 from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
+from .spec import DTYPES, moved_to_first, Spec
 
 __all__ = ["Differentiable", "LibraryOp", "distinct", "warn_of_old"]
 
@@ -189,8 +191,9 @@ class Differentiable:
         >>> neg(np.arange(3.0))
         array([-0., -1., -2.])
         """
+        device = plain_device(device)
         if device not in ("cpu", "cuda"):
-            raise make_argument_error(f"device is {device!r}; it must be \"cpu\" or \"cuda\"")
+            raise make_argument_error(f"device is {device!r}; it must be \"cpu\" or \"cuda\", which is every GPU")
         if kernel is None:
             return lambda k: self.register_kernel(device, k, dtypes=dtypes)
         if isinstance(kernel, Kernel):
@@ -292,7 +295,6 @@ class Differentiable:
 
     def _said(self, inputs: Sequence[Any]) -> Any:
         """The dtypes and shapes that the shape function says; None if it cannot tell without torch."""
-        from .spec import Spec
 
         def spec(value: Any) -> Any:
             if isinstance(value, (list, tuple)):
@@ -726,13 +728,16 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         """The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: by
         the registered fake, or by the implementation, which runs on tensors that hold nothing, its launches left out.
 
+        Results are on the device of the first array argument.
+
         >>> import workbench as wb
         >>> stack = wb.op("doc::stack(Tensor x, int n) -> Tensor",
         ...               "at::Tensor stack(const at::Tensor& x, int64_t n) { return x.repeat({n, 1}); }")
         >>> stack.fake(wb.Spec((2, 3), "float32"), 4)
         Spec(shape=(8, 3), dtype='float32', device='cpu')
         """
-        return self._derived(*args, **kwargs) if self._fake is None else self._fake(*args, **kwargs)
+        made = self._derived(*args, **kwargs) if self._fake is None else self._fake(*args, **kwargs)
+        return moved_to_first(made, [*args, *kwargs.values()])
 
     def __getattr__(self, name: str) -> NativeLibraryOp:
         if name.startswith("_"):

@@ -15,6 +15,7 @@ from typing import Any, Callable, Collection, NoReturn, Sequence, TypeVar, cast
 
 from IPython.core.error import UsageError
 
+from ._options import plain_device
 from .description import split_list
 from .errors import ArgumentError
 from .magic_tuning import parameter
@@ -234,7 +235,8 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check and --tune; --rtol belongs to it")
     parser.add_argument("--timeout", type=number, metavar="S", help="seconds after which a launch is stopped")
     parser.add_argument("--name", type=text, metavar="M", help="land one module of this name instead of every kernel")
-    parser.add_argument("--device", type=text, default="cpu", choices=["cpu", "cuda"], help="the device that it is compiled for: cpu, or cuda")
+    device = "the device that it is compiled for: cpu, or cuda (cuda:0 is the same)"
+    parser.add_argument("--device", type=lambda word: plain_device(text(word)), default="cpu", choices=["cpu", "cuda", "cuda:0"], help=device)
     parser.add_argument("-D", type=text, dest="defines", action="append", default=[], metavar="N=V", help="define a macro")
     parser.add_argument("-I", type=text, dest="folders", action="append", default=[], metavar="DIR", help="search headers in a folder")
     parser.add_argument(

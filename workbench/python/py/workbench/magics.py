@@ -31,6 +31,7 @@ from .magic_tuning import TunedName, Tuning, tuned_names
 from .operators import Op
 from .operators import op as make_op
 from .printed_table import printed_table
+from .ptx_listing import listing_of
 
 __all__ = ["WorkbenchMagics", "load_ipython_extension", "parse_sizes", "unload_ipython_extension"]
 
@@ -101,6 +102,7 @@ class WorkbenchMagics(Magics):
             raise
         for warning in module.warnings:
             print(warning)
+        print(module.build_log, end="")
         # The kernels are right, whatever is wrong with the operator.
         operator: Any = None
         mistake: Exception | None = None
@@ -257,9 +259,12 @@ class WorkbenchMagics(Magics):
     @no_var_expand
     @usage("%kernel_gpu")
     def kernel_gpu(self, line: str) -> None:
-        """%kernel_gpu NAME [--arch sm_90]: the PTX that NVIDIA's compiler makes of a kernel's text; it needs NVRTC and no GPU."""
+        """%kernel_gpu NAME [--arch sm_90]: the PTX that NVIDIA's compiler makes of a kernel, or of a module; it needs NVRTC and no GPU.
+
+        Of a kernel: the header, its entry, and the functions and variables that it names.
+        """
         words = Expressions(self.shell, "%kernel_gpu")
-        parser = Parser("%kernel_gpu", "Shows the PTX that NVIDIA's compiler makes of a kernel's text; it needs NVRTC and no GPU.", "NAME", words.fill)
+        parser = Parser("%kernel_gpu", "Shows the PTX that NVIDIA's compiler makes of a kernel, or of a module; it needs NVRTC and no GPU.", "NAME", words.fill)
         parser.add_argument("name", type=parser.expression, metavar="NAME", help="a kernel, an operator or a module: a name, or an expression")
         parser.add_argument("--arch", type=parser.text, metavar="A", help="the GPU's architecture: sm_90")
         given = parser.parse(split_line(line, "%kernel_gpu"))
@@ -269,9 +274,14 @@ class WorkbenchMagics(Magics):
         find_nvidia()
         state = {**state, "device": "cuda", "arch": given.arch or state["arch"]}
         try:
-            print(rebuild(source, state, timeout).ptx(), end="")
-        except DeviceUnavailable as error:
+            ptx = rebuild(source, state, timeout).ptx()
+        except (ArgumentError, DeviceUnavailable) as error:
             raise UsageError(f"%kernel_gpu: {error}") from None
+        shown = ptx if isinstance(code, Module) else listing_of(ptx, code.name)
+        if shown is None:
+            advice = "a GPU has the instances of a template that the text names: `template __global__ void scale<float>(float*);`"
+            raise UsageError(f"%kernel_gpu: the text for a GPU has no kernel `{code.name}`; {advice}")
+        print(shown, end="")
 
     def _code_of(self, name: str, words: Expressions) -> tuple[Any, Any]:
         """The kernel or the module that a name stands for, and the block of its launches."""

@@ -20,7 +20,7 @@ from .differentiable import Differentiable, LibraryOp, PythonOp, copies, distinc
 from .errors import ArgumentError, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
-from .spec import DTYPES, Spec
+from .spec import DTYPES, device_name, moved_to_first, Spec
 from .versions import Kept, kept_of, Versioned
 from .work import Work
 
@@ -190,6 +190,8 @@ class Op(Versioned, Differentiable, NativeOp):
     def fake(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at.
 
+        Results are on the device of the first array argument.
+
         >>> import workbench as wb
         >>> outer = wb.op("doc::outer(Tensor a, Tensor b) -> Tensor", '''
         ... __global__ void outer(const float* a, const float* b, float* out, int m, int n) {
@@ -201,7 +203,7 @@ class Op(Versioned, Differentiable, NativeOp):
         """
         inputs = self._arguments(args, kwargs)
         fresh = iter([Spec(shape, dtype) for shape, dtype in self._fresh(inputs)])
-        made = [next(fresh) if source is None else _as_spec(inputs[source]) for source in self._results]
+        made = [moved_to_first(next(fresh), inputs) if source is None else _as_spec(inputs[source]) for source in self._results]
         return None if not made else made[0] if len(made) == 1 else tuple(made)
 
     def _register_compiled(self, kernel: Kernel) -> None:
@@ -486,7 +488,7 @@ def candidate(schema: str, module: Module, parts: dict[str, Any]) -> Op:
 
 
 def _as_spec(value: Any) -> Spec:
-    return value if isinstance(value, Spec) else Spec(tuple(value.shape), value.dtype)
+    return value if isinstance(value, Spec) else Spec(tuple(value.shape), value.dtype, device_name(value))
 
 
 def _native_arguments(schema: str, module: Module, parts: dict[str, Any]) -> tuple[Any, ...]:

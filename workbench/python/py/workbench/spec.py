@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
 from .errors import make_argument_error
 
-__all__ = ["DTYPES", "Spec", "dtype_name", "empty_like", "run_shape", "spec_in_memory"]
+__all__ = ["DTYPES", "Spec", "device_name", "dtype_name", "empty_like", "moved_to_first", "run_shape", "spec_in_memory"]
 
 #: The element types that kernels know.
 DTYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split())
+
+#: `kDLCUDA`, the number that DLPack gives to NVIDIA's GPUs.
+_DLPACK_CUDA = 2
 
 
 @dataclass(frozen=True, init=False)
@@ -77,6 +80,39 @@ def spec_in_memory(shape: tuple[int, ...], dtype: str, strides: tuple[int, ...])
     spec = Spec(shape, dtype)
     object.__setattr__(spec, "strides", strides)
     return spec
+
+
+def device_name(value: Any) -> str:
+    """The name of the device that an array or a `Spec` is on: "cpu", "cuda:0"."""
+    device = getattr(value, "device", None)
+    if isinstance(device, str) or isinstance(getattr(device, "type", None), str):
+        return str(device)
+    # Devices of CuPy and JAX have names of their own; the numbers are DLPack's.
+    where = getattr(value, "__dlpack_device__", None)
+    kind, index = (1, 0) if where is None else where()
+    return f"cuda:{index}" if kind == _DLPACK_CUDA else "cpu"
+
+
+def moved_to_first(made: Any, inputs: Sequence[Any]) -> Any:
+    """The `Spec`s in the results of a call on the device of its first array argument, where a call makes its results."""
+    first = next((value for value in _flat(inputs) if _is_array(value)), None)
+    return made if first is None else _moved(made, device_name(first))
+
+
+def _moved(made: Any, device: str) -> Any:
+    if isinstance(made, Spec):
+        moved = Spec(made.shape, made.dtype, device)
+        object.__setattr__(moved, "strides", made.strides)
+        return moved
+    if isinstance(made, (list, tuple)):
+        items = [_moved(item, device) for item in made]
+        return type(made)(*items) if hasattr(made, "_fields") else type(made)(items)
+    return made
+
+
+def _flat(values: Sequence[Any]) -> Iterator[Any]:
+    for value in values:
+        yield from _flat(value) if isinstance(value, (list, tuple)) else (value,)
 
 
 def dtype_name(dtype: Any) -> str:
