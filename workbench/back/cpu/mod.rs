@@ -34,9 +34,10 @@ use crate::ir::{FuncId, Global, Module};
 use crate::source::Span;
 use data::{Globals, Others};
 use make::compiled::CompiledModule;
+use make::choose_tier::Later;
 use make::{background, build, choose_tier, plan, report};
 use run::bind::Binding;
-use run::launch::{BoundArgs, LaunchCode};
+use run::launch::{Better, BoundArgs, LaunchCode};
 use run::schedule;
 
 pub use abi::context::Side;
@@ -138,6 +139,8 @@ impl Code {
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
         let may_improve = wide.as_ref().is_none_or(|(_, better)| *better);
         let is_timed = compiled.wide.is_some() && may_improve && work > MIN_TIMED_WORK;
+        let later = Later { module: compiled, func, block: config.block, args: &words };
+        let better = (compiled.wide.is_some() && may_improve && work > MIN_TIMED_WORK).then_some(&later as &dyn Better);
         let wide = wide.map(|(code, _)| code);
         let start = is_timed.then(Instant::now);
         if wide.is_none() && schedule::is_worth_good_code(entry, config) {
@@ -145,9 +148,9 @@ impl Code {
         }
         let machine = compiled.tiers.now();
         let tier = choose_tier::tier(compiled, entry, wide.as_deref());
-        let code = LaunchCode { machine, wide, tier };
+        let code = LaunchCode { machine, wide, tier, better };
         let bound = BoundArgs { descs: &binding.descs, derived: &binding.derived, args: &words, deadline };
-        let (bits, outcome) = schedule::run(image, entry, code, bound, config);
+        let (bits, outcome) = schedule::run(image, entry, code, &bound, config);
         if let Some(start) = start {
             background::note_launch(compiled, (func, config.block), &words, start.elapsed());
         }

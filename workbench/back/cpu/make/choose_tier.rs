@@ -6,9 +6,11 @@ use std::time::Instant;
 use super::background;
 use super::compiled::CompiledModule;
 use crate::back::cpu::image::EntryPoint;
+use crate::back::cpu::run::launch::Better;
 use crate::back::cpu::run::wide_code::WideCode;
 use crate::back::cpu::tier::Tier;
-use crate::back::{FaultKind, Interrupt, LaunchConfig};
+use crate::back::cpu::wide::HOT;
+use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig};
 use crate::ir::FuncId;
 
 /// The user's wish to end a launch, or the end of its time.
@@ -61,6 +63,30 @@ pub fn code(
         }
     }
     Ok(wide.code(func, config.block, args))
+}
+
+/// Code that is better than what a launch runs, made while it runs.
+pub struct Later<'a> {
+    /// The program.
+    pub module: &'a Arc<CompiledModule>,
+    /// The kernel.
+    pub func: FuncId,
+    /// The extents of its blocks.
+    pub block: Dim3,
+    /// A word for each parameter.
+    pub args: &'a [u64],
+}
+
+impl Better for Later<'_> {
+    fn begin(&self) {
+        // A launch that lasts is as good a reason as many that have taken as long together.
+        background::note_launch(self.module, (self.func, self.block), self.args, HOT);
+    }
+
+    fn code(&self, now: Option<&Arc<WideCode>>) -> Option<(Arc<WideCode>, bool)> {
+        let found = self.module.wide.as_ref()?.code(self.func, self.block, self.args);
+        found.filter(|(code, _)| now.is_none_or(|now| !Arc::ptr_eq(now, code)))
+    }
 }
 
 /// The tier of a launch that has this wide code, or none.

@@ -11,8 +11,8 @@
 //! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that compiler's code of the same text takes the place of
 //!    lanes. Where it fails, lanes stay.
 //!
-//! A launch keeps its tier to its end. All tiers compute the same bits, but for the sign and payload of NaN, and in wide code for the order of float
-//! atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells which one ran, `kernel.tier_report(block)` says which code there is and why there is no
+//! A launch that lasts moves to lanes or wide code between two blocks, once there is some (`run/schedule.rs`). All tiers compute the same bits,
+//! but for the sign and payload of NaN, and in wide code for the order of float atomics. `wb.set_tier` chooses a tier, `kernel.tier` tells which one ran, `kernel.tier_report(block)` says which code there is and why there is no
 //! more ([`report`]); the file tests and whole kernels run in all.
 //!
 //! # Processors

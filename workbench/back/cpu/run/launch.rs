@@ -37,10 +37,16 @@ impl<T> std::ops::Deref for Apart<T> {
 pub struct Launch<'a> {
     /// The program.
     pub image: &'a Image,
-    /// The code of the program, the same from the launch's start to its end.
+    /// The code of the program.
     pub machine: &'a Machine,
     /// Wide code, which runs instead where there is some.
     pub wide: Option<Arc<WideCode>>,
+    /// The maker of better code, which takes over from a block on; none where no better code will come.
+    pub better: Option<&'a dyn Better>,
+    /// True once better code is there: workers claim no further blocks.
+    pub is_overtaken: AtomicBool,
+    /// The time at which the launch began.
+    pub begun: Instant,
     /// The kernel or host function.
     pub entry: &'a EntryPoint,
     /// A descriptor for each argument, then one for each of `reach`.
@@ -192,7 +198,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The code that a launch runs, the same from its start to its end.
+/// The code that a launch runs, until better code is there.
 pub struct LaunchCode<'a> {
     /// The code of the program.
     pub machine: &'a Machine,
@@ -200,6 +206,17 @@ pub struct LaunchCode<'a> {
     pub wide: Option<Arc<WideCode>>,
     /// The tier of the code that runs.
     pub tier: Tier,
+    /// The maker of better code; none where no better code will come.
+    pub better: Option<&'a dyn Better>,
+}
+
+/// The maker of better code for a launch that runs.
+pub trait Better: Sync {
+    /// Has the code made, if that is not under way.
+    fn begin(&self);
+
+    /// The code that is better than the wide code that runs `now`, once it is there, and true if better code still may come.
+    fn code(&self, now: Option<&Arc<WideCode>>) -> Option<(Arc<WideCode>, bool)>;
 }
 
 /// The values that a launch binds to parameters; see [`Launch`].

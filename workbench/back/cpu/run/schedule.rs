@@ -3,6 +3,9 @@
 //! The caller always works too. It calls helpers when the estimate of the work, the time its first blocks took, or its first poll says that
 //! waking a thread pays. A helper that comes too late finds the launch closed and goes away. So a launch never waits for a thread that has
 //! not begun, and may be made on any thread, those of the pool included.
+//!
+//! A launch that lasts has better code made meanwhile. Once that is there, workers claim no further blocks; those claimed are finished, and
+//! another launch with the better code takes the rest. Blocks ascend, so the first launch has run exactly the blocks before the second's.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use super::fibers::Fibers;
 use super::float_env::FloatEnv;
-use super::launch::{Apart, BoundArgs, Launch, LaunchCode, Role, Running, Worker, lock};
+use super::launch::{Apart, BoundArgs, Finished, Launch, LaunchCode, Role, Running, Worker, lock};
 use super::memory::{BlockMemory, SharedMemory};
 use super::records::merge;
 use super::rounds::{self, Rounds};
 use super::stop::{BUDGET, INTERRUPT_EVERY, Stop, StopFlag};
-use super::wide_code::settle_stores;
+use super::wide_code::{WideCode, settle_stores};
 use super::{pool, sums, tick};
 use crate::back::cpu::abi::context::{EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use crate::back::cpu::abi::site::Named;
@@ -40,6 +43,12 @@ const FIRST_CLAIM: f64 = 5_000.0;
 /// claim twice.
 const CLAIM: f64 = 200_000.0;
 
+/// The age of a launch, in nanoseconds, at which it has better code made, if as much work is left as [`WORTH_BETTER_CODE`].
+const OLD: Duration = Duration::from_micros(500);
+
+/// Work that is worth making lanes for, in nanoseconds: they take a few milliseconds of one thread.
+const WORTH_BETTER_CODE: f64 = 5e6;
+
 /// Most blocks of one call of code that takes several: a fraction of a millisecond.
 const MAX_RUN: u64 = 1024;
 
@@ -51,32 +60,56 @@ pub fn is_worth_good_code(entry: &EntryPoint, config: &LaunchConfig<'_>) -> bool
 }
 
 /// Runs `entry`; gives the result of a host function as bits.
-pub fn run(
-    image: &Image,
-    entry: &EntryPoint,
-    LaunchCode { machine, wide, tier }: LaunchCode<'_>,
-    BoundArgs { descs, derived, args, deadline }: BoundArgs<'_>,
-    config: &LaunchConfig<'_>,
+pub fn run<'a>(
+    image: &'a Image,
+    entry: &'a EntryPoint,
+    mut code: LaunchCode<'a>,
+    bound: &BoundArgs<'a>,
+    config: &LaunchConfig<'a>,
 ) -> (u64, Outcome) {
     let (blocks, threads) = (config.grid.count(), config.block.count());
     if blocks == 0 || threads == 0 {
         return (0, Outcome::default());
     }
+    let (mut first, mut finished) = (0, Finished::default());
+    loop {
+        let launch = part(image, entry, code, bound, config, (first, finished));
+        let Some((wide, more)) = launch.better_code() else { return launch.outcome() };
+        first = launch.next.load(Ordering::Relaxed);
+        let (tier, better) = (wide.tier, launch.better.filter(|_| more));
+        code = LaunchCode { machine: launch.machine, wide: Some(wide), tier, better };
+        finished = launch.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Runs the blocks from `first` on, until better code is there; `finished` is what those before gave.
+fn part<'a>(
+    image: &'a Image,
+    entry: &'a EntryPoint,
+    LaunchCode { machine, wide, tier, better }: LaunchCode<'a>,
+    &BoundArgs { descs, derived, args, deadline }: &BoundArgs<'a>,
+    config: &LaunchConfig<'a>,
+    (first, finished): (u64, Finished),
+) -> Launch<'a> {
+    let (blocks, threads) = (config.grid.count(), config.block.count());
     // One call of the code runs this many threads: a block, or a row.
     let whole = entry.keeps.is_some() || wide.is_some() || entry.fibers;
     let together = if whole { threads } else { u64::from(config.block.x) };
     let block_ops = threads as f64 * entry.estimate as f64;
-    let work = block_ops * blocks as f64 * NS_PER_OP;
+    let work = block_ops * (blocks - first) as f64 * NS_PER_OP;
     entry.last.store(tier as u8, Ordering::Relaxed);
     let sums = match &wide {
-        Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks),
+        Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks - first),
         None => Vec::new(),
     };
-    let parallel = !config.serial && blocks > 1 && pool::width() > 1;
+    let parallel = !config.serial && blocks - first > 1 && pool::width() > 1;
     let launch = Launch {
         image,
         machine,
         wide,
+        better,
+        is_overtaken: AtomicBool::new(false),
+        begun: Instant::now(),
         entry,
         descs,
         derived,
@@ -93,14 +126,14 @@ pub fn run(
         block_ops,
         row_cost: (together * entry.straight.min(1 << 24)) as i64,
         parallel,
-        next: Apart(AtomicU64::new(0)),
+        next: Apart(AtomicU64::new(first)),
         stop: StopFlag::default(),
         shared_mem: u32::try_from(config.shared_mem).unwrap_or(u32::MAX),
         crowd: Apart::default(),
         fault_block: AtomicU64::new(u64::MAX),
         helped: AtomicBool::new(false),
         helpers: parallel.then(Arc::default),
-        finished: Mutex::default(),
+        finished: Mutex::new(finished),
     };
     // A launch that is too short to be asked still ends the loop that it is in.
     if notebook::is_stopped() {
@@ -115,7 +148,7 @@ pub fn run(
         launch.work_elsewhere();
     }
     launch.wait();
-    launch.outcome()
+    launch
 }
 
 impl Launch<'_> {
@@ -261,7 +294,7 @@ impl Launch<'_> {
         // SAFETY: the addresses are those of functions compiled with it, in code memory that outlives the launch.
         let rounds = self.rounds().map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
         let mut size = self.first_claim();
-        loop {
+        while !self.is_overtaken.load(Ordering::Relaxed) {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
             if begin >= self.blocks || begin > self.fault_block.load(Ordering::Relaxed) || self.stop.get().is_some() {
                 break;
@@ -489,6 +522,25 @@ impl Launch<'_> {
         self.entry.rounds.filter(|part| self.wide.is_none() && is_there(part))
     }
 
+    /// Has better code made once the launch is old and `left_ns` of work are left; and once it is there, ends the claims.
+    fn look_for_better(&self, left_ns: f64) {
+        let Some(better) = self.better else { return };
+        if left_ns < WORTH_BETTER_CODE || self.begun.elapsed() < OLD {
+            return;
+        }
+        match better.code(self.wide.as_ref()) {
+            Some(_) => self.is_overtaken.store(true, Ordering::Relaxed),
+            None => better.begin(),
+        }
+    }
+
+    /// The better code that takes over, if there is any and blocks are left for it.
+    fn better_code(&self) -> Option<(Arc<WideCode>, bool)> {
+        let is_left = self.is_overtaken.load(Ordering::Relaxed) && self.next.load(Ordering::Relaxed) < self.blocks;
+        let is_sound = self.fault_block.load(Ordering::Relaxed) == u64::MAX && self.stop.get().is_none();
+        if is_left && is_sound { self.better?.code(self.wide.as_ref()) } else { None }
+    }
+
     /// The size of the first claim: all blocks where nothing can be won by sharing, else a few microseconds' worth.
     fn first_claim(&self) -> u64 {
         if !self.parallel {
@@ -507,6 +559,9 @@ impl Launch<'_> {
 
     fn next_claim(&self, last: u64, done: u64, block_ns: f64, role: Role) -> u64 {
         let left = self.blocks - done;
+        if role != Role::Helper {
+            self.look_for_better(block_ns * left as f64 / pool::width() as f64);
+        }
         if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
             self.call_helpers();
         }

@@ -2,12 +2,19 @@
 
 use std::sync::Arc;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::build::*;
 use super::faults::endless_recursion;
-use crate::back::LaunchConfig;
 use crate::back::cpu::Code;
 use crate::back::cpu::make::background::settle;
+use crate::back::cpu::make::choose_tier::Later;
+use crate::back::cpu::run::bind::Binding;
+use crate::back::cpu::run::launch::{Better, BoundArgs, LaunchCode};
+use crate::back::cpu::run::schedule;
+use crate::back::cpu::run::wide_code::WideCode;
 use crate::back::cpu::tier::Tier;
+use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawArg};
 use crate::ir::*;
 
 /// `y[i] = x[i] * i + i`.
@@ -186,4 +193,91 @@ fn programs_may_end_before_their_code() {
     settle();
     let code = code(&kernel(), Tier::Auto);
     assert_eq!(run(&code, 3), expected(3));
+}
+
+/// `y[i] = x[i]`, after a loop of a hundred sums and differences that give `x[i]` again.
+fn long_kernel() -> Module {
+    let mut b = Build::kernel("k");
+    let (x, y) = (b.ptr("x", Scalar::F32), b.ptr("y", Scalar::F32));
+    let i = b.global_index();
+    let from = b.at(x, i, Scalar::F32);
+    let value = b.load(from, Scalar::F32);
+    let sum = b.func.new_local("sum", Scalar::F32.into());
+    b.stmt(Stmt::Set(sum, value));
+    let rounds = b.i32(100);
+    b.count_to(rounds, |b, _| {
+        let now = b.op(Scalar::F32, Op::Get(sum));
+        let more = b.bin(BinaryOp::Add, now, now);
+        let back = b.bin(BinaryOp::Sub, more, now);
+        b.stmt(Stmt::Set(sum, back));
+    });
+    let value = b.op(Scalar::F32, Op::Get(sum));
+    let to = b.at(y, i, Scalar::F32);
+    b.store(to, value);
+    module(vec![b.done()])
+}
+
+/// Better code that is there from the `at`th look on.
+struct FromLook<'a> {
+    later: Later<'a>,
+    looks: AtomicUsize,
+    at: usize,
+}
+
+impl Better for FromLook<'_> {
+    fn begin(&self) {}
+
+    fn code(&self, now: Option<&Arc<WideCode>>) -> Option<(Arc<WideCode>, bool)> {
+        if self.looks.fetch_add(1, Ordering::Relaxed) < self.at { None } else { self.later.code(now) }
+    }
+}
+
+struct Never;
+
+impl Interrupt for Never {
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Launches a kernel in good code, of which lanes take the place at the `at`th look; gives the tier that ran last.
+fn run_and_switch(code: &Code, args: &[RawArg], config: &LaunchConfig<'_>, at: usize) -> (Outcome, Option<&'static str>) {
+    let (func, compiled) = (FuncId::new(0), &code.0);
+    let image = &*compiled.image;
+    let entry = image.entry(func).expect("a kernel");
+    let binding = Binding::new(image, entry, args, config);
+    let words = binding.words(entry, args);
+    let wide = compiled.wide.as_ref().expect("lanes can be made");
+    assert!(wide.make_for(&image.globals, (func, config.block), &words, &Never).is_ok());
+    let later = Later { module: compiled, func, block: config.block, args: &words };
+    let better = FromLook { later, looks: AtomicUsize::new(0), at };
+    let first = LaunchCode { machine: compiled.tiers.now(), wide: None, tier: Tier::Good, better: Some(&better) };
+    let bound = BoundArgs { descs: &binding.descs, derived: &binding.derived, args: &words, deadline: None };
+    let (_, outcome) = schedule::run(image, entry, first, &bound, config);
+    (outcome, code.last_tier(func))
+}
+
+#[test]
+fn lanes_take_over_within_a_launch_that_lasts() {
+    // A launch of a few milliseconds at least, on any machine: a hundred dependent operations for each of four million threads.
+    const BLOCKS: u32 = 1 << 15;
+    let n = BLOCKS as usize * 128;
+    let code = code(&long_kernel(), Tier::Lanes);
+    let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
+    for at in [0, 1, 3] {
+        let mut y = vec![f32::NAN; n];
+        let config = LaunchConfig::new(BLOCKS, 128);
+        let (outcome, tier) = run_and_switch(&code, &[read_only(&x), buffer(&mut y)], &config, at);
+        assert_eq!((outcome.fault, tier), (None, Some("lanes")), "{at}");
+        assert!(x == y, "{at}");
+    }
+    // A fault of the last block is found by lanes, one of the first by the code before them.
+    for (len, block) in [(n - 1, BLOCKS - 1), (5, 0)] {
+        let mut y = vec![0f32; len];
+        let config = LaunchConfig::new(BLOCKS, 128);
+        let (outcome, tier) = run_and_switch(&code, &[read_only(&x), buffer(&mut y)], &config, 0);
+        let fault = outcome.fault.expect("y is too short");
+        assert_eq!((fault.kind, fault.block), (FaultKind::OutOfBoundsWrite, [block, 0, 0]));
+        assert_eq!(tier, Some(if block == 0 { "good" } else { "lanes" }));
+    }
 }
