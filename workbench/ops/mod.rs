@@ -39,5 +39,5 @@ pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
 pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};
 pub use schema::Schema;
 pub use shape::{Shape, Signature};
-pub use work::Work;
 pub use watched::{Watched, Written, watch_writers};
+pub use work::Work;

@@ -241,7 +241,12 @@ impl Interrupt for Never {
 }
 
 /// Launches a kernel in good code, of which lanes take the place at the `at`th look; gives the tier that ran last.
-fn run_and_switch(code: &Code, args: &[RawArg], config: &LaunchConfig<'_>, at: usize) -> (Outcome, Option<&'static str>) {
+fn run_and_switch(
+    code: &Code,
+    args: &[RawArg],
+    config: &LaunchConfig<'_>,
+    at: usize,
+) -> (Outcome, Option<&'static str>) {
     let (func, compiled) = (FuncId::new(0), &code.0);
     let image = &*compiled.image;
     let entry = image.entry(func).expect("a kernel");
