@@ -195,7 +195,7 @@ fn programs_may_end_before_their_code() {
     assert_eq!(run(&code, 3), expected(3));
 }
 
-/// `y[i] = x[i]`, after a loop of a hundred sums and differences that give `x[i]` again.
+/// `y[i] += x[i]`, after a loop of a hundred sums and differences that give `x[i]` again: a block that ran twice would show.
 fn long_kernel() -> Module {
     let mut b = Build::kernel("k");
     let (x, y) = (b.ptr("x", Scalar::F32), b.ptr("y", Scalar::F32));
@@ -213,6 +213,8 @@ fn long_kernel() -> Module {
     });
     let value = b.op(Scalar::F32, Op::Get(sum));
     let to = b.at(y, i, Scalar::F32);
+    let before = b.load(to, Scalar::F32);
+    let value = b.bin(BinaryOp::Add, before, value);
     b.store(to, value);
     module(vec![b.done()])
 }
@@ -270,7 +272,7 @@ fn lanes_take_over_within_a_launch_that_lasts() {
     let code = code(&long_kernel(), Tier::Lanes);
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     for at in [0, 1, 3] {
-        let mut y = vec![f32::NAN; n];
+        let mut y = vec![0f32; n];
         let config = LaunchConfig::new(BLOCKS, 128);
         let (outcome, tier) = run_and_switch(&code, &[read_only(&x), buffer(&mut y)], &config, at);
         assert_eq!((outcome.fault, tier), (None, Some("lanes")), "{at}");
