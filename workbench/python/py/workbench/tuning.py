@@ -58,7 +58,7 @@ def tune(
 
     Configurations leave the timing as soon as they are clearly behind; `seconds` is for each one that stays to the end. All are compared with the
     first that is right, which is timed with every share of them, so that machines of different speed can take part: `executor` is anything
-    with `submit`, such as one of `concurrent.futures` or Dask's `Client`. Lambdas reach its workers by the package cloudpickle. A share whose
+    with `submit`, such as one of `concurrent.futures`, Dask's `Client`, ipyparallel's `client.executor()` or mpi4py's `MPIPoolExecutor`. Lambdas reach its workers by the package cloudpickle. A share whose
     worker is lost is submitted again. The best are timed once more here, side by side. A stop gives what was measured until then, with a
     note; `resume=report` goes on from there.
 
@@ -219,7 +219,11 @@ def _here(shares: Sequence[Task]) -> Iterator[tuple[Task, list[dict[str, Any]]]]
 def _elsewhere(shares: Sequence[Task], executor: Any) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
     """The rows of shares in the order in which workers finish them. One that is lost with its worker is submitted again."""
     if not callable(getattr(executor, "submit", None)):
-        raise make_argument_error(f"executor is a {type(executor).__name__} without `submit`; give one of concurrent.futures, or Dask's Client")
+        has = " (its `.executor` has one)" if callable(getattr(getattr(executor, "executor", None), "submit", None)) else ""
+        raise make_argument_error(
+            f"executor is a {type(executor).__name__} without `submit`{has}; give one of concurrent.futures, Dask's Client, ipyparallel's "
+            "client.executor(), or mpi4py's MPIPoolExecutor"
+        )
     # Dask would take two equal calls for one.
     extra = {"pure": False} if type(executor).__module__.partition(".")[0] == "distributed" else {}
     submit = lambda share: executor.submit(tuning_worker.measure_pickled, _pickled(share), **extra)
