@@ -125,7 +125,7 @@ def test_what_cannot_be_counted_is_told(squares):
         f"__global__ void k(const float* x, float* y, int n) {{ {INDEX} if (i <= n) y[i] = x[i]; }}",
         shape="x[n] -> y[n]",
     )
-    with pytest.raises(wb.KernelFault, match="out of bounds"):
+    with pytest.raises(wb.KernelFault, match="out-of-bounds read"):
         faulty.work(make(4))
     assert squares.work(make(4)).flops == 4
 

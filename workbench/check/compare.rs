@@ -311,14 +311,25 @@ fn integer(tensor: &Tensor, element: usize) -> i128 {
     }
 }
 
-/// Distance in units in the last place of a precision: the number of steps from one to the other, both rounded to it. Infinite when one is
-/// NaN; for integers the plain difference.
+/// Distance in units in the last place of a precision: the number of steps from one to the other, both rounded to it. Infinite when one of
+/// them is NaN, and when one is infinite and the other is not the same infinity; for integers the plain difference.
 pub fn ulp_distance(precision: impl Into<Precision>, a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return if a.is_nan() && b.is_nan() { 0.0 } else { f64::INFINITY };
     }
+    let precision = precision.into();
+    let round = |x: f64| match precision {
+        Precision::Float16 => f16::from_f64(x).to_f64(),
+        Precision::BFloat16 => bf16::from_f64(x).to_f64(),
+        Precision::Of(DType::Float32) => f64::from(x as f32),
+        Precision::Of(_) => x,
+    };
+    let (near, far) = (round(a), round(b));
+    if near != far && (near.is_infinite() || far.is_infinite()) {
+        return f64::INFINITY;
+    }
     let steps = |ordered: fn(f64) -> i128| (ordered(a) - ordered(b)).unsigned_abs() as f64;
-    match precision.into() {
+    match precision {
         Precision::Float16 => steps(|x| ordered(f16::from_f64(x).to_bits().into(), 16)),
         Precision::BFloat16 => steps(|x| ordered(bf16::from_f64(x).to_bits().into(), 16)),
         Precision::Of(DType::Float32) => steps(|x| ordered((x as f32).to_bits().into(), 32)),
@@ -350,6 +361,18 @@ mod tests {
 
     fn tensor(values: &[f32]) -> Tensor {
         Tensor::from_slice(&[values.len()], values).expect("a vector")
+    }
+
+    #[test]
+    fn an_infinity_is_no_count_of_steps_away() {
+        let inf = f64::INFINITY;
+        assert_eq!(ulp_distance(DType::Float32, inf, 1.0), inf);
+        assert_eq!(ulp_distance(DType::Float32, inf, -inf), inf);
+        assert_eq!(ulp_distance(DType::Float32, inf, inf), 0.0);
+        // 1e39 and 70000 are infinite once they are rounded.
+        assert_eq!(ulp_distance(DType::Float32, inf, 1e39), 0.0);
+        assert_eq!(ulp_distance(Precision::Float16, inf, 70_000.0), 0.0);
+        assert_eq!(ulp_distance(Precision::Float16, inf, 65_504.0), inf);
     }
 
     #[test]

@@ -10,14 +10,17 @@ use super::text::{and_more, in_order};
 use super::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 
+// Colours are JupyterLab's. Elsewhere they follow the page's text, with a contrast of at least 4.5: dark tones beside dark text (#c62a2f,
+// #945000, #2a6ba8), light ones beside light text (#ff6b6e, #e08a1e, #5aa2e0), in Oklab as in `plot/theme.rs`.
+
 /// Red: errors and the marked place.
-const ERROR: &str = "var(--jp-error-color1,#e5484d)";
+const ERROR: &str = "var(--jp-error-color1,oklab(from currentColor clamp(0.5409,(l - .6)*1000,0.7122) clamp(0.1681,(l - .6)*-1000,0.1735) clamp(0.0668,(l - .6)*-1000,0.0813)))";
 /// Amber: warnings.
-const WARNING: &str = "var(--jp-warn-color1,#d97706)";
+const WARNING: &str = "var(--jp-warn-color1,oklab(from currentColor clamp(0.5025,(l - .6)*1000,0.7082) clamp(0.0607,(l - .6)*1000,0.0641) clamp(0.1020,(l - .6)*1000,0.1365)))";
 /// Calm blue: help and related places.
-const HELP: &str = "var(--jp-info-color1,#3b82c4)";
+const HELP: &str = "var(--jp-info-color1,oklab(from currentColor clamp(0.5166,(l - .6)*1000,0.6914) clamp(-0.0467,(l - .6)*-1000,-0.0400) clamp(-0.1098,(l - .6)*1000,-0.1073)))";
 /// Line numbers and places.
-const FAINT: &str = "var(--jp-ui-font-color2,#808080)";
+const FAINT: &str = "var(--jp-ui-font-color2,color-mix(in srgb,currentColor 68%,transparent))";
 
 /// All diagnostics, in text order, one below the other.
 pub fn render(diags: &[Diagnostic], sources: &SourceMap) -> String {

@@ -75,7 +75,8 @@ impl History {
 fn ago(made: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(made).unwrap_or_default().as_secs();
     match seconds {
-        0..=99 => format!("{seconds} s ago"),
+        0 => "just now".to_owned(),
+        1..=99 => format!("{seconds} s ago"),
         100..=5999 => format!("{} min ago", seconds / 60),
         6000..=172_799 => format!("{} h ago", seconds / 3600),
         _ => format!("{} days ago", seconds / 86400),
@@ -90,7 +91,10 @@ fn changed(before: Option<&Version>, version: &Version) -> String {
     }
     match before {
         None if version.text.is_empty() => words.push("a closure".to_owned()),
-        None => words.push(format!("{} lines", version.text.lines().count())),
+        None => {
+            let count = version.text.lines().count();
+            words.push(format!("{count} {}", if count == 1 { "line" } else { "lines" }));
+        }
         Some(before) => {
             if before.text != version.text {
                 words.push(counts(&before.text, &version.text));

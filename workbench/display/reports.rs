@@ -126,11 +126,14 @@ impl Show for CheckReport {
             facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));
             facts.push((format!("{prefix}tolerance"), tolerance(c.tolerance.rtol, c.tolerance.atol)));
         }
+        // Versions are named, as neither is more right than the other.
+        let is_reference = self.against == "its reference";
+        let [got, wanted] = if is_reference { ["result", "reference"] } else { [&*self.name, &*self.against] };
         let mut table = Table {
             columns: vec![
                 Column::text("at"),
-                Column::number("result"),
-                Column::number("reference"),
+                Column::number(got),
+                Column::number(wanted),
                 Column::number("abs"),
                 Column::number("ULP"),
             ],

@@ -50,6 +50,16 @@ const OUTCOMES: [(CaseOutcome, &str); 4] = [
 ];
 
 impl CaseOutcome {
+    /// The mark before a label, for those who do not tell the fills apart.
+    fn mark(self) -> &'static str {
+        match self {
+            CaseOutcome::Right => "",
+            CaseOutcome::Wrong => "✗ ",
+            CaseOutcome::Failed => "! ",
+            CaseOutcome::Unknown => "– ",
+        }
+    }
+
     /// The fill of its cell.
     fn fill(self) -> (Role, f64) {
         match self {
@@ -81,8 +91,9 @@ pub fn cases(title: &str, caption: &str, cases: &[Case]) -> Svg {
             None => groups.push((&case.group, vec![case])),
         }
     }
-    let labels = cases.iter().map(|case| text_width(&shorten(&case.label, LABEL), 12.0));
-    let pitch = labels.fold(26.0, f64::max) + 12.0;
+    // Bold letters are a tenth wider.
+    let labels = cases.iter().map(|case| 1.1 * text_width(&label(case), 12.0));
+    let pitch = labels.fold(26.0, f64::max) + 14.0;
     let columns = ((WIDTH / pitch).floor() as usize).max(1);
     let named = |name: &str| if name.is_empty() { 0.0 } else { 22.0 };
     let tall: f64 = groups.iter().map(|(name, of)| named(name) + ROW * of.len().div_ceil(columns) as f64 + 8.0).sum();
@@ -110,6 +121,10 @@ pub fn cases(title: &str, caption: &str, cases: &[Case]) -> Svg {
     })
 }
 
+fn label(case: &Case) -> String {
+    format!("{}{}", case.outcome.mark(), shorten(&case.label, LABEL))
+}
+
 fn cell(canvas: &Canvas, case: &Case, at: (f64, f64), size: (f64, f64)) -> Drawn {
     let (role, alpha) = case.outcome.fill();
     canvas.rect(Canvas::fill(role, alpha), at, size)?;
@@ -119,7 +134,7 @@ fn cell(canvas: &Canvas, case: &Case, at: (f64, f64), size: (f64, f64)) -> Drawn
         CaseOutcome::Unknown => (Role::Muted, Weight::Normal),
         _ => (Role::Ink, Weight::Bold),
     };
-    canvas.text(ink, 12.0, weight, (HPos::Center, VPos::Center), middle, &shorten(&case.label, LABEL))?;
+    canvas.text(ink, 12.0, weight, (HPos::Center, VPos::Center), middle, &label(case))?;
     canvas.tip(&*case.tip);
     canvas.rect(Canvas::fill(Role::Pointer, 1.0), at, size)
 }
@@ -132,7 +147,7 @@ fn key(canvas: &Canvas, cases: &[Case], middle: f64) -> Drawn {
         if count == 0 {
             continue;
         }
-        let ((role, alpha), text) = (outcome.fill(), format!("{count} {name}"));
+        let ((role, alpha), text) = (outcome.fill(), format!("{}{count} {name}", outcome.mark()));
         canvas.rect(Canvas::fill(role, alpha), (left, middle - 6.0), (12.0, 12.0))?;
         canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Center), (left + 18.0, middle), &text)?;
         left += 18.0 + text_width(&text, 12.0) + 20.0;

@@ -194,7 +194,12 @@ fn caption(report: &BenchReport, quantity: Quantity, shown: usize) -> String {
         |row: &&BenchRow| quantity != Quantity::SpeedUp || Some(row.name.as_str()) != report.names().first().copied();
     let left_out = report.rows.iter().filter(compared).count() - shown;
     if left_out > 0 {
-        text.push_str(&format!("; {left_out} without a time not shown"));
+        let lack = match quantity {
+            Quantity::Throughput => "count of bytes",
+            Quantity::Arithmetic => "count of operations",
+            _ => "time",
+        };
+        text.push_str(&format!("; {left_out} without a {lack} not shown"));
     }
     shorten(&text, 118)
 }

@@ -93,16 +93,42 @@ pub fn writer_map(writers: &Writers) -> Svg {
                 )?;
             }
         }
+        for row in 0..rows {
+            for column in 0..columns {
+                let at = (68.0 + side * column as f64, 64.0 + side * row as f64);
+                let beside = |to: usize, is_there: bool| is_there.then(|| block_of(writers, to)).flatten();
+                let flat = row * plane.1 + column;
+                let own = block_of(writers, flat);
+                // A line where the block changes: neighbouring hues are not told apart by everybody.
+                let right = beside(flat + 1, column + 1 < columns);
+                if right.is_some() && own.is_some() && right != own {
+                    edge(canvas, (at.0 + side - 0.5, at.1 - 0.5), (0.0, side))?;
+                }
+                let below = beside(flat + plane.1, row + 1 < rows);
+                if below.is_some() && own.is_some() && below != own {
+                    edge(canvas, (at.0 - 0.5, at.1 + side - 0.5), (side, 0.0))?;
+                }
+            }
+        }
         ends(canvas, writers, (rows, columns), plane, (wide, tall))
     })
+}
+
+/// The block that wrote an element.
+fn block_of(writers: &Writers, flat: usize) -> Option<[u32; 3]> {
+    writers.writers.get(flat).copied().flatten().map(|(block, _)| block)
+}
+
+fn edge(canvas: &Canvas, at: (f64, f64), by: (f64, f64)) -> Drawn {
+    canvas.line(Role::Ink, 1.5, &[at, (at.0 + by.0, at.1 + by.1)])
 }
 
 fn caption(writers: &Writers, (rows, columns): (usize, usize), plane: (usize, usize)) -> String {
     let unwritten = writers.writers.iter().filter(|w| w.is_none()).count();
     let mut text = match unwritten {
-        0 => "hue: block; depth: thread in its block".to_owned(),
+        0 => "hue, and lines between: block; depth: thread in its block".to_owned(),
         n => format!(
-            "{n} of {} elements unwritten (empty); hue: block; depth: thread in its block",
+            "{n} of {} elements unwritten (grey); hue, and lines between: block; depth: thread in its block",
             writers.writers.len()
         ),
     };

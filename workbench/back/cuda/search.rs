@@ -182,7 +182,8 @@ fn open(path: &Path) -> Result<Library, String> {
         }
     }
     // SAFETY: NVRTC's initialisers have no requirements.
-    unsafe { Library::new(path) }.map_err(|e| e.to_string())
+    unsafe { Library::new(path) }
+        .map_err(|e| std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string))
 }
 
 /// The include folders of the installation that holds a library.

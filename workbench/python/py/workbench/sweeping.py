@@ -143,6 +143,13 @@ class Failure:
     __repr__ = __str__
 
 
+def _first_fact(report: CheckReport) -> str:
+    """The first fact of a check that failed, without the tolerance: a sentence, which the text of the report breaks into lines."""
+    first, *others = [*str(report).splitlines()[1:], ""]
+    more = itertools.takewhile(lambda line: line.startswith("      "), others)
+    return " ".join(line.strip() for line in (first, *more)).partition(" (rtol")[0]
+
+
 @dataclass(frozen=True)
 class _Case:
     """Checks of one operator."""
@@ -245,7 +252,7 @@ class _Case:
             return "unknown", f"{type(error).__name__}: {error}", error, args
         if report:
             return "ok", "", report, args
-        return "wrong", next((line.strip() for line in str(report).splitlines()[1:]), ""), report, args
+        return "wrong", _first_fact(report), report, args
 
     def row(self, dims: Dims, dtype: Any) -> dict[str, Any]:
         status, message, found, _ = self.outcome(dims, dtype)
@@ -453,7 +460,7 @@ class SweepReport(Report):
             "dims": smallest.dims,
             "dtype": smallest.dtype,
             "error": None if smallest.error is None else str(smallest.error),
-            "report": smallest.report and json.loads(smallest.report.to_json()),
+            "report": None if smallest.report is None else json.loads(smallest.report.to_json()),
         }
         return json_text({"name": self.name, "passed": self.passed, "smallest": least, "notes": self.notes, "rows": self.rows})
 
