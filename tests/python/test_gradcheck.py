@@ -83,3 +83,24 @@ def test_a_wrong_element_names_the_thread_that_wrote_it():
     report = op.gradcheck(x, raise_exception=False)
     assert all(wrong["kernel"] is None and wrong["block"] is None for wrong in report.mismatches)
     assert "written by" not in report._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize("text", ["if (i < n && x[i] > 0) dx[i] = 2 * x[i] * g[i];", "if (i < n / 2) dx[i] = 2 * x[i] * g[i];", ""])
+def test_elements_of_a_gradient_that_nobody_writes_are_no_agreement(text):
+    op = square_op()
+    source = f"__global__ void some(const float* x, const float* g, float* dx, int n) {{ int i = blockIdx.x * blockDim.x + threadIdx.x; {text} }}"
+    backward = wb.op("test::some(Tensor x, Tensor g) -> Tensor", source, shape="x[n], g[n] -> dx[n]", block=4)
+
+    def wrong(ctx, grad):
+        # Memory of the right gradient, which is free when the result is allocated.
+        right = 2 * ctx.saved_tensors[0] * grad
+        del right
+        return backward(ctx.saved_tensors[0], grad)
+
+    op.register_autograd(wrong, setup_context=lambda ctx, i, o: ctx.save_for_backward(i[0]))
+    x = np.array([1, 2, -3, 4, 5, -6, -7], np.float32)
+    for size in (7, 3):
+        report = op.gradcheck(-abs(x[:size]), raise_exception=False) if "> 0" in text else op.gradcheck(x[:size], raise_exception=False)
+        assert not report and all(wrong["unwritten"] and wrong["block"] is None for wrong in report.mismatches)
+        assert "written by nobody: it still holds the poison" in " ".join(str(report).split())
+        assert "nobody: it still holds the poison" in report._repr_mimebundle_()["text/html"]

@@ -1,5 +1,7 @@
 """Counts of the work of operators: operations on floats and bytes that move. Expected counts are worked out by hand from the text."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -139,3 +141,13 @@ def test_operators_of_host_functions_have_no_work():
     )
     with pytest.raises(wb.ArgumentError, match="needs an operator of a kernel"):
         wb.bench({"host": module.twice}, [4], lambda n: np.ones(n, np.float32), flops="counted")
+
+
+def test_counting_stops_on_request():
+    endless = wb.op("work::endless(Tensor x) -> Tensor", "__global__ void k(const float* x, float* y) { while (true) y[0] = x[0]; }", shape="x[n] -> y[n]")
+    for count in (endless.work, lambda x: endless.bench(x, bytes="counted")):
+        timer = threading.Timer(0.2, wb.interrupt)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            count(np.ones(1, np.float32))
+        timer.join()

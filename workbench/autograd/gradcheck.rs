@@ -8,8 +8,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::ir::POISON;
 use crate::line_width::write_line;
-use crate::ops::{IntoArgs, Op, OwnedArg, Watched, dispatch, fill_defaults, watch_writers};
+use crate::ops::{IntoArgs, Op, OwnedArg, Watched, dispatch, fill_defaults, poison_outputs, watch_writers};
 use crate::runtime::{DType, Error, Result, Tensor};
 
 /// Limit on the elements of all Jacobians together: 2048 outputs of 2048 inputs. Every output takes a backward pass.
@@ -57,6 +58,16 @@ pub struct GradMismatch {
     pub numerical: f64,
     /// The thread that wrote the gradient's element, where the gradient is the result of an operator's kernel.
     pub writer: Option<GradWriter>,
+    /// True if the gradient's element still holds the poison.
+    pub unwritten: bool,
+}
+
+impl GradMismatch {
+    /// The writer of the gradient's element, in words; `None` where it is not known.
+    pub fn written_by(&self) -> Option<String> {
+        let nobody = || self.unwritten.then(|| "nobody: it still holds the poison".to_owned());
+        self.writer.as_ref().map(ToString::to_string).or_else(nobody)
+    }
 }
 
 /// A thread that wrote an element of a gradient.
@@ -155,7 +166,7 @@ impl GradReport {
 impl fmt::Display for GradReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed { "agrees with finite differences" } else { "DIFFERS from finite differences" };
-        writeln!(f, "the gradient of {} {verdict}", self.name)?;
+        write_line(f, &format!("the gradient of {} {verdict}", self.name))?;
         let facts = format!(
             "  {}, eps {:.0e}, atol {:.0e}, rtol {:.0e}; {} elements of Jacobians compared",
             self.precision, self.options.eps, self.options.atol, self.options.rtol, self.compared
@@ -176,7 +187,7 @@ impl fmt::Display for GradReport {
                 w.numerical
             );
             write_line(f, &worst)?;
-            if let Some(writer) = &w.writer {
+            if let Some(writer) = w.written_by() {
                 write_line(f, &format!("  that element of the gradient was written by {writer}"))?;
             }
         }
@@ -242,6 +253,7 @@ pub fn gradcheck(
                     analytical: a,
                     numerical: n,
                     writer: None,
+                    unwritten: is_poison(a, tensor.dtype()),
                 };
                 if !fine {
                     report.passed = false;
@@ -330,7 +342,7 @@ impl<'a> Jacobians<'a> {
     fn writer(&self, backward: &mut Backward<'_>, mismatch: &GradMismatch) -> Result<Option<GradWriter>> {
         let element = ravel(&mismatch.output_index, self.base[mismatch.output].shape());
         let grads = self.unit_gradients(mismatch.output, element)?;
-        let (made, watched) = watch_writers(|| backward(self.args, &grads));
+        let (made, watched) = watch_writers(|| poison_outputs(|| backward(self.args, &grads)));
         let made = made?;
         let Some(gradient) = made.get(mismatch.input).and_then(Option::as_ref) else { return Ok(None) };
         let is_gradient = |array: &&Watched| {
@@ -360,7 +372,8 @@ impl<'a> Jacobians<'a> {
     fn by_backward(&self, backward: &mut Backward<'_>) -> Result<Vec<Vec<Vec<f64>>>> {
         let mut rows: Vec<Vec<Vec<f64>>> = vec![Vec::new(); self.inputs.len()];
         for &(k, element) in &self.places {
-            let made = backward(self.args, &self.unit_gradients(k, element)?)?;
+            let grads = self.unit_gradients(k, element)?;
+            let made = poison_outputs(|| backward(self.args, &grads))?;
             for (slot, &i) in self.inputs.iter().enumerate() {
                 let Some(tensor) = self.args[i].tensor() else { continue };
                 rows[slot].push(match made.get(i).and_then(Option::as_ref) {
@@ -408,6 +421,15 @@ impl<'a> Jacobians<'a> {
             numerical.extend(up.iter().zip(&down).map(|(u, d)| (u - d) / (high - low)));
         }
         Ok(numerical)
+    }
+}
+
+/// True if a value of a gradient, read as a double, is the poison of its type.
+fn is_poison(value: f64, dtype: DType) -> bool {
+    match dtype {
+        DType::Float64 => value.to_bits() == u64::from_ne_bytes([POISON; 8]),
+        DType::Float32 => (value as f32).to_bits() == u32::from_ne_bytes([POISON; 4]),
+        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::report::BenchReport;
 use super::sampling::{Asking, BenchConfig, Contestant, sweep_while};
-use crate::ops::{IntoArgs, Op, OwnedArg, Work, fill_defaults};
+use crate::ops::{IntoArgs, Op, OwnedArg, RunConfig, Work, fill_defaults};
 use crate::runtime::{Error, Result};
 
 /// A count of what a call does at a size.
@@ -141,7 +141,7 @@ impl<'a> OpBench<'a> {
         }
         let mut work = HashMap::new();
         for &size in self.sizes.iter().filter(|_| self.counted) {
-            let counts = self.op.work_of((self.make_args)(size))?;
+            let counts = self.op.work_of((self.make_args)(size), &RunConfig::default())?;
             if !counts.all_bytes_counted {
                 return Err(Error::argument(format!(
                     "`{}` reads or writes through pointers that come from no parameter alone, so its bytes cannot be counted; give \

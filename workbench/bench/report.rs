@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::sampling::CachePolicy;
 use super::stats::{self, CONFIDENCE, Outcome, Verdict};
 use super::units;
-use crate::line_width::write_line;
+use crate::line_width::{folded, write_line};
 use crate::ops::Op;
 use crate::ops::history::TimeNote;
 
@@ -353,7 +353,7 @@ impl fmt::Display for BenchReport {
             write_line(f, &format!("note: {note}"))?;
         }
         write_line(f, &self.method())?;
-        write!(f, "{}", self.machine)
+        write!(f, "{}", folded(&self.machine.to_string()).join("\n"))
     }
 }
 

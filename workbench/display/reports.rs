@@ -217,7 +217,7 @@ impl Show for GradReport {
             rows: Vec::new(),
         };
         // The column of writers is there where any is known: a gradient may be the result of no kernel.
-        let has_writers = self.worst.iter().chain(&self.first).any(|m| m.writer.is_some());
+        let has_writers = self.worst.iter().chain(&self.first).any(|m| m.written_by().is_some());
         if has_writers {
             table.columns.push(Column::text("gradient written by"));
         }
@@ -234,7 +234,7 @@ impl Show for GradReport {
                 short(w.numerical),
             ];
             if has_writers {
-                row.push(w.writer.as_ref().map_or_else(String::new, ToString::to_string));
+                row.push(w.written_by().unwrap_or_default());
             }
             table.rows.push(row);
         }

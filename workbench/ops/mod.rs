@@ -39,5 +39,5 @@ pub use plan::{ArgValue, ArrayRef, Plan, RunConfig, scalar};
 pub use registry::{Definition, HostFn, Op, OpOptions, ShapeFn, ShapeRule, SourceCode, Spec};
 pub use schema::Schema;
 pub use shape::{Shape, Signature};
-pub use watched::{Watched, Written, watch_writers};
+pub use watched::{Watched, Written, poison_outputs, watch_writers};
 pub use work::Work;

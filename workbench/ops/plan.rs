@@ -224,6 +224,9 @@ impl Op {
             ..LaunchConfig::new(grid, block)
         };
         let kernel = &run.bound.kernel;
+        if kernel.device() == Device::Cpu {
+            watched::poison(&run.bound.sources, &raw);
+        }
         if watched::is_watching() && kernel.device() == Device::Cpu {
             return watched::launch_watched(kernel, &run.bound.sources, &config, &raw);
         }

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::binding::Source;
 use super::call::{OwnedArg, fill_defaults};
-use super::plan::{ArgValue, Halves, Run, raw_args};
+use super::plan::{ArgValue, Halves, Run, RunConfig, raw_args};
 use super::registry::Op;
 use crate::back::Dim3;
 use crate::runtime::{Arg, Device, Kernel, LaunchConfig, Result, Tensor};
@@ -37,6 +37,7 @@ impl Op {
     pub(super) fn record(
         &self,
         mut args: Vec<OwnedArg>,
+        run_config: &RunConfig<'_>,
         instrument: impl FnOnce(&Kernel, &[Arg]) -> Result<(Kernel, Vec<Tensor>)>,
     ) -> Result<Recorded> {
         let definition = self.definition();
@@ -56,7 +57,12 @@ impl Op {
         let mut raw = raw_args(self.name(), run, &values, &plan, &pointers, &mut halves)?;
         let (kernel, mut added) = instrument(&run.bound.kernel, &raw)?;
         raw.extend(added.iter_mut().map(|tensor| Arg::Buffer(tensor.buffer(true))));
-        let config = LaunchConfig { shared_mem: run.shared_mem.into(), ..LaunchConfig::new(grid, block) };
+        let config = LaunchConfig {
+            timeout: run_config.timeout,
+            interrupt: run_config.interrupt,
+            shared_mem: run.shared_mem.into(),
+            ..LaunchConfig::new(grid, block)
+        };
         kernel.launch_raw(&config, &raw)?;
         Ok(Recorded::Launch { grid, block, sources: run.bound.sources.to_vec(), added })
     }

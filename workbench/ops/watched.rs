@@ -1,6 +1,6 @@
 //! Launches that record the writers of elements while their thread watches: a gradient check finds by them who wrote a wrong gradient.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use super::binding::Source;
 use crate::back::Dim3;
@@ -33,6 +33,37 @@ impl Written {
 thread_local! {
     /// The launches of this thread since it began to watch; `None` while it does not.
     static WATCHED: RefCell<Option<Vec<Watched>>> = const { RefCell::new(None) };
+}
+
+thread_local! {
+    /// True while operators' outputs are poisoned on this thread.
+    static POISONS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f` with the outputs of operators' kernels for the CPU poisoned before their launches on this thread, so that elements which nobody
+/// writes show.
+pub fn poison_outputs<T>(f: impl FnOnce() -> T) -> T {
+    /// Ends it however `f` ends.
+    struct Guard(bool);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            POISONS.set(self.0);
+        }
+    }
+    let _guard = Guard(POISONS.replace(true));
+    f()
+}
+
+/// Poisons the fresh outputs among a kernel's arguments, where that is wanted.
+pub(super) fn poison(sources: &[Source], raw: &[Arg]) {
+    if !POISONS.get() {
+        return;
+    }
+    for (source, arg) in sources.iter().zip(raw) {
+        if let (Source::Output(_), Arg::Buffer(lent)) = (source, arg) {
+            Tensor::poison(lent);
+        }
+    }
 }
 
 /// An array that an operator's kernel wrote while its thread watched.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::call::OwnedArg;
+use super::plan::RunConfig;
 use super::recorded::Recorded;
 use super::registry::Op;
 use super::watched::elements;
@@ -13,11 +14,12 @@ use crate::runtime::{DType, Error, Kernel, Result, Tensor};
 /// The work of one call of an operator, counted while its kernel ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Work {
-    /// Operations on floats: sums, differences, products, quotients and math functions one each, a multiply-add two.
+    /// Operations on floats: sums, differences, products, quotients and math functions one each, a multiply-add two. Functions that are computed
+    /// by others, and those of 16-bit floats, which are computed in `float`, count what they are computed by.
     pub flops: u64,
     /// Math functions among them, as `sqrtf` and `expf`.
     pub math_functions: u64,
-    /// Bytes of the elements of arrays that were read, each element once.
+    /// Bytes of the elements of arrays that were read, each element once; an array that is two arguments counts twice.
     pub bytes_read: u64,
     /// Bytes of the elements of arrays that were written, each element once.
     pub bytes_written: u64,
@@ -53,16 +55,16 @@ impl Op {
     /// As [`Op::call`]; [`Error::Argument`] where no kernel for the CPU serves the call, and for a kernel that calls a function which cannot
     /// be inlined.
     pub fn work(&self, args: impl super::IntoArgs) -> Result<Work> {
-        self.work_of(args.into_args())
+        self.work_of(args.into_args(), &RunConfig::default())
     }
 
-    /// [`Op::work`] of arguments as they are kept.
+    /// [`Op::work`] of arguments as they are kept, with a timeout or an interrupt.
     ///
     /// # Errors
     /// As [`Op::work`].
-    pub fn work_of(&self, args: Vec<OwnedArg>) -> Result<Work> {
+    pub fn work_of(&self, args: Vec<OwnedArg>, config: &RunConfig<'_>) -> Result<Work> {
         let mut sizes = Vec::new();
-        let recorded = self.record(args, |kernel, raw| {
+        let recorded = self.record(args, config, |kernel, raw| {
             let (counting, marked) = kernel.with_work()?;
             let mut added = vec![Tensor::zeros(DType::UInt64, &[Count::ALL.len()])];
             for param in marked {
@@ -241,7 +243,7 @@ mod tests {
         let text = format!("__global__ void k(float* x, int n) {{ {INDEX} if (i < n && i % 2) x[i] += 1; }}");
         let op = op("work_in_place(Tensor(a!) x) -> ()", &text, "x[n] ->");
         let args = (&floats(9),).into_args();
-        let work = op.work_of(args.clone()).unwrap();
+        let work = op.work_of(args.clone(), &RunConfig::default()).unwrap();
         assert_eq!((work.flops, work.bytes_read, work.bytes_written), (4, 16, 16));
         assert_eq!(args[0].tensor().unwrap().as_slice::<f32>().unwrap(), floats(9).as_slice().unwrap());
     }

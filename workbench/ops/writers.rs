@@ -1,6 +1,7 @@
 //! Writers of elements: one more run of a kernel with the writing threads recorded.
 
 use super::call::OwnedArg;
+use super::plan::RunConfig;
 use super::recorded::Recorded;
 use super::registry::Op;
 use super::watched::{Written, records_of};
@@ -14,7 +15,7 @@ impl Op {
     /// As [`Op::run`].
     pub fn writers(&self, args: Vec<OwnedArg>) -> Result<Vec<Written>> {
         let mut tracked = Vec::new();
-        let recorded = self.record(args, |kernel, raw| {
+        let recorded = self.record(args, &RunConfig::default(), |kernel, raw| {
             let (kernel, params) = kernel.with_writers()?;
             tracked = params;
             Ok((kernel, tracked.iter().map(|&param| records_of(&raw[param])).collect()))

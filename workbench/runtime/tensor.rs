@@ -227,6 +227,14 @@ impl Tensor {
         tensor
     }
 
+    /// Fills the memory that is lent to a launch with the poison.
+    pub(crate) fn poison(lent: &BufferArg) {
+        if lent.writable && lent.bytes > 0 {
+            // SAFETY: the lender keeps so many bytes alive while the argument is in use, and lets the launch write them.
+            unsafe { std::ptr::write_bytes(lent.ptr, POISON, lent.bytes) };
+        }
+    }
+
     /// The array as an argument of a launch.
     pub fn buffer(&mut self, writable: bool) -> BufferArg {
         BufferArg { ptr: self.as_mut_ptr(), bytes: self.bytes(), dtype: self.dtype, writable }

@@ -220,7 +220,9 @@ impl fmt::Display for TuneReport {
             let cells: Vec<String> = (line.iter().zip(&widths).zip(&columns))
                 .map(|((cell, &w), (_, numeric))| if *numeric { format!("{cell:>w$}") } else { format!("{cell:<w$}") })
                 .collect();
-            write!(f, "\n  {}", cells.join("  ").trim_end())?;
+            for line in folded(&format!("  {}", cells.join("  "))) {
+                write!(f, "\n{line}")?;
+            }
         }
         if let Some(rest @ 1..) = rows.len().checked_sub(SHOWN) {
             write!(f, "\n  and {rest} more; .rows has them all")?;

@@ -215,7 +215,7 @@ impl GradReport {
     }
 
     /// The first elements that do not agree, each with `output`, `output_index`, `argument`, `argument_index`, and the derivative by `backward`
-    /// and by `differences`; `kernel`, `block` and `thread` wrote the gradient's element, None where it is the result of no operator's kernel.
+    /// and by `differences`; `kernel`, `block` and `thread` wrote the gradient's element, None where it is the result of no operator's kernel; it is `unwritten` if it still holds the poison.
     #[getter]
     fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -227,6 +227,7 @@ impl GradReport {
             fields.set_item("argument_index", PyTuple::new(py, &m.input_index)?)?;
             fields.set_item("backward", m.analytical)?;
             fields.set_item("differences", m.numerical)?;
+            fields.set_item("unwritten", m.unwritten)?;
             let writer = m.writer.as_ref();
             fields.set_item("kernel", writer.map(|w| w.kernel.as_str()))?;
             fields.set_item("block", writer.map(|w| (w.block[0], w.block[1], w.block[2])))?;
@@ -442,7 +443,13 @@ pub fn work_of<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (op, objects): (_, Vec<_>) = (op.get(), args.iter().collect());
     let owned = op.owned(args)?;
-    let work = op.with_arguments(py, &objects, || op.op().work_of(owned))?.map_err(|e| errors::to_py(py, e))?;
+    let poll = Poll::new(false);
+    let config = RunConfig { timeout: op.timeout(), interrupt: Some(&poll), queue: None };
+    let native = op.op();
+    let work = match op.with_arguments(py, &objects, || py.detach(|| native.work_of(owned, &config)))? {
+        Ok(work) => work,
+        Err(error) => return Err(failed(py, error, poll)),
+    };
     let fields = PyDict::new(py);
     fields.set_item("flops", work.flops)?;
     fields.set_item("math_functions", work.math_functions)?;

@@ -107,8 +107,9 @@ def last() -> tuple[list[Output], int]:
 def printed() -> str:
     """All that kernels printed in the last cell in which any did, as one text; outside of IPython, what the last launch printed.
 
-    A cell shows the first thousand lines, and says how many more the launch printed that reached them. A cell's launches are kept until they have
-    printed 64 Mi characters, or called printf 1 Mi times. `wb.printed_table()` has the same by kernel, block and thread.
+    A cell of a notebook shows the first thousand lines, and says how many more the launch printed that reached them. A launch keeps its first 100,000
+    calls of printf or 16 MiB, and says how many more there were; a cell's launches are kept until they have printed 64 Mi characters, or called
+    printf 1 Mi times. `wb.printed_table()` has the same by kernel, block and thread.
 
     >>> import workbench as wb
     >>> wb.compile('__global__ void hello() { printf("hello from %d\\\\n", threadIdx.x); }').hello[1, 2]()

@@ -362,7 +362,7 @@ class Op(Versioned, Differentiable, NativeOp):
 
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """The work of a call, counted while its kernel runs once more on the CPU: operations on floats, and bytes of arrays that are read
-        and written.
+        and written. The arguments keep their values, and nothing is printed.
 
         Raises ArgumentError where no kernel for the CPU serves the call by itself, and for a kernel that calls a function which calls itself.
 

@@ -18,11 +18,12 @@ class Work:
     """
 
     #: Operations on floats: sums, differences, products, quotients and math functions one each, a multiply-add two. Comparisons, conversions,
-    #: signs and rounding to whole numbers are none.
+    #: signs and rounding to whole numbers are none. Functions that are computed by others, and those of 16-bit floats, which are computed in
+    #: `float`, count what they are computed by.
     flops: int
     #: Math functions among them, as `sqrtf` and `expf`.
     math_functions: int
-    #: Bytes of the elements of arrays that were read, each element once.
+    #: Bytes of the elements of arrays that were read, each element once; an array that is two arguments counts twice.
     bytes_read: int
     #: Bytes of the elements of arrays that were written, each element once.
     bytes_written: int
