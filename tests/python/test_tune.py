@@ -152,7 +152,7 @@ def test_a_tuning_without_a_reference_says_so():
         ({"PER": [1]}, {"PER": 3}, "wb.tune has no option PER="),
         ({"PER": [1]}, {"schema": None}, "give its schema"),
         ({"PER": [1]}, {"executor": 4}, "executor is a int without `submit`; give"),
-        ({"PER": [1]}, {"executor": SimpleNamespace(executor=SimpleNamespace(submit=print))}, r"without `submit` \(its `.executor` has one\)"),
+        ({"PER": [1]}, {"executor": SimpleNamespace(executor=SimpleNamespace(submit=print))}, "without `submit` (its `.executor` has one)"),
     ],
 )
 def test_mistakes_are_named(params, options, message):

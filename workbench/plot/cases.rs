@@ -199,6 +199,6 @@ mod tests {
             text.contains("; 100 cases are left out") && text.contains("1 wrong") && text.contains("699 right"),
             "{text}"
         );
-        assert_eq!(text.matches("font-weight=\"600\">1<").count(), 1);
+        assert_eq!(text.matches("font-weight=\"600\">✗ 1<").count(), 1);
     }
 }

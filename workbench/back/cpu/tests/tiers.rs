@@ -284,7 +284,7 @@ fn lanes_take_over_within_a_launch_that_lasts() {
         let config = LaunchConfig::new(BLOCKS, 128);
         let (outcome, tier) = run_and_switch(&code, &[read_only(&x), buffer(&mut y)], &config, 0);
         let fault = outcome.fault.expect("y is too short");
-        assert_eq!((fault.kind, fault.block), (FaultKind::OutOfBoundsWrite, [block, 0, 0]));
+        assert_eq!((fault.kind, fault.block), (FaultKind::OutOfBoundsRead, [block, 0, 0]));
         assert_eq!(tier, Some(if block == 0 { "good" } else { "lanes" }));
     }
 }
