@@ -109,7 +109,7 @@ def test_a_tuning_shows_its_landscape(themed):
     tune = (
         "report = wb.tune(SOURCE, schema='lab::copy(Tensor x) -> Tensor', shape='x[n] -> y[n]', threads='(n + {PER} - 1) / {PER}',\n"
         "    params={'PER': [1, 2, 4], 'block': [32, 128, 512]}, reference=lambda x: 2 * x,\n"
-        "    make_args=lambda n: (np.ones(n, np.float32),), size=1 << 18, seconds=0.5)\nreport"
+        "    make_args=lambda n: (np.ones(n, np.float32),), size=1 << 18, seconds=3)\nreport"
     )
     themed.open(make, tune, "report.best(np.ones(5, np.float32))")
     themed.run(0)

@@ -1,6 +1,7 @@
 """Tuning: configurations are checked, timed in turns, shared out among workers, and the best is an operator."""
 
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import pickle
@@ -332,11 +333,11 @@ def test_a_stop_keeps_what_was_measured(monkeypatch):
     calls = []
     measure = tuning_worker.measure
 
-    def interrupted(task):
+    def interrupted(task, tell):
         calls.append(task)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return measure(task)
+        return measure(task, tell)
 
     monkeypatch.setattr(tuning.tuning_worker, "measure", interrupted)
     report = tune(many(20))
@@ -404,3 +405,19 @@ def test_keyword_only_arguments_go_by_position():
         report = wb.tune(source, {"block": [32, 64]}, reference=reference, **options)
         assert [row["status"] for row in report.rows] == ["ok", "ok"], report
     assert report.best(ones(2), c=3.0).tolist() == [3, 3]
+
+
+def test_a_tuning_tells_what_it_does(monkeypatch):
+    lines = []
+
+    @contextlib.contextmanager
+    def text(expected=0):
+        # Two configurations of a second each.
+        assert expected == 2
+        yield lines.append
+
+    monkeypatch.setattr(tuning, "progress_text", text)
+    monkeypatch.setattr(tuning_worker, "_time", lambda task, right: [row.update(median=1.0, low=1.0, high=1.0, ratio=1.0, samples=1, round=1) for row, _, _ in right.values()])
+    tune({"PER": [1, 2], "FACTOR": [2]}, seconds=1)
+    assert [line.partition("; ")[2] for line in lines[:3]] == ["checking 1 of 2", "checking 2 of 2", "timing 2 in turns"]
+    assert lines[0].startswith("0/2 configurations") and lines[-1].startswith("2/2 configurations")

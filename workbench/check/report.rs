@@ -79,6 +79,19 @@ impl CheckReport {
         CheckNote { passed: self.passed, mismatches: self.mismatches(), max_share: self.max_share() }
     }
 
+    /// The fact about the first output that does not agree, in a sentence; `None` where all agree.
+    pub fn first_fact(&self) -> Option<String> {
+        let output = self.outputs.iter().find(|output| !output.comparison.passed)?;
+        let c = &output.comparison;
+        Some(match &c.incomparable {
+            Some(why) => format!("{}: {why}", output.name),
+            None => {
+                let (wrong, total, share) = (c.mismatches, c.total, c.share());
+                format!("{}: {wrong} of {total} elements differ; worst element: {share}", output.name)
+            }
+        })
+    }
+
     /// The number of elements that do not agree.
     pub fn mismatches(&self) -> usize {
         self.outputs.iter().map(|o| o.comparison.mismatches).sum()

@@ -353,14 +353,11 @@ impl<'a> Tuner<'a> {
             candidate.options = self.options_of(&Config { params: &self.params, values: &candidate.config })?;
             let op = Op::unregistered(&self.schema, candidate.options.clone())?;
             let wrong = match &self.reference {
-                Some(reference) => {
-                    let report = op.check_with(self.args.clone(), reference, &self.check)?;
-                    (!report.passed).then(|| report.to_string())
-                }
+                Some(reference) => op.check_with(self.args.clone(), reference, &self.check)?.first_fact(),
                 None => op.call(self.args.clone()).map(|_| None)?,
             };
             candidate.op = Some(op);
-            Ok(wrong.map_or(String::new(), |text| text.lines().nth(1).unwrap_or("differs").trim().to_owned()))
+            Ok(wrong.unwrap_or_default())
         };
         (candidate.status, candidate.message) = match make() {
             Ok(wrong) if wrong.is_empty() => (Status::Ok, wrong),

@@ -95,12 +95,13 @@ def _place() -> _Notebook | _Marimo | _Terminal | None:
 
 
 @contextmanager
-def progress_text() -> Iterator[Callable[[str], None]]:
-    """The function by which other work shows a line of progress, while the block runs, from its second second on; it does nothing where nobody looks."""
+def progress_text(expected: float = 0) -> Iterator[Callable[[str], None]]:
+    """The function by which other work shows a line of progress, while the block runs; it does nothing where nobody looks. The line is there from
+    the start where more than a second is `expected`, else from the second second on."""
     place, begun = _place(), time.monotonic()
 
     def tell(line: str) -> None:
-        if place is not None and time.monotonic() - begun > 1:
+        if place is not None and (expected > 1 or time.monotonic() - begun > 1):
             place.show(line, None)
 
     try:

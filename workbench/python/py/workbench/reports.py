@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import itertools
 import json
 import math
 import os
@@ -16,9 +17,9 @@ from .errors import make_argument_error
 from .tables import Column, Table, described, scalar
 
 if TYPE_CHECKING:
-    from ._workbench import Svg
+    from ._workbench import CheckReport, Svg
 
-__all__ = ["Report", "folded", "json_text", "plain", "tell_columns"]
+__all__ = ["Report", "first_fact", "folded", "json_text", "plain", "tell_columns"]
 
 #: The endings of files that a report is written to.
 ENDINGS = (".json", ".csv", ".svg", ".png", ".html", ".txt")
@@ -129,6 +130,13 @@ def folded(line: str) -> str:
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     options: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False, "expand_tabs": False}
     return "\n".join(textwrap.wrap(line, 80, subsequent_indent=indent, **options)) if len(line) > 80 else line
+
+
+def first_fact(report: CheckReport) -> str:
+    """The first fact of a check that failed, without the tolerance: a sentence, which the text of the report breaks into lines."""
+    first, *others = [*str(report).splitlines()[1:], ""]
+    more = itertools.takewhile(lambda line: line.startswith("      "), others)
+    return " ".join(line.strip() for line in (first, *more)).partition(" (rtol")[0]
 
 
 def _page(title: str, card: str) -> str:

@@ -13,7 +13,7 @@ from . import _workbench
 from ._progress import progress_text
 from ._workbench import CheckReport, Svg
 from .errors import make_argument_error
-from .reports import Report, folded, json_text, tell_columns
+from .reports import Report, first_fact, folded, json_text, tell_columns
 from .shape_dims import ANY, arrays_of, elements_of, names_of, shape_of
 from .tables import Column, Table, columns_of, scalar
 from .tuning_worker import MISTAKES
@@ -143,13 +143,6 @@ class Failure:
     __repr__ = __str__
 
 
-def _first_fact(report: CheckReport) -> str:
-    """The first fact of a check that failed, without the tolerance: a sentence, which the text of the report breaks into lines."""
-    first, *others = [*str(report).splitlines()[1:], ""]
-    more = itertools.takewhile(lambda line: line.startswith("      "), others)
-    return " ".join(line.strip() for line in (first, *more)).partition(" (rtol")[0]
-
-
 @dataclass(frozen=True)
 class _Case:
     """Checks of one operator."""
@@ -252,7 +245,7 @@ class _Case:
             return "unknown", f"{type(error).__name__}: {error}", error, args
         if report:
             return "ok", "", report, args
-        return "wrong", _first_fact(report), report, args
+        return "wrong", first_fact(report), report, args
 
     def row(self, dims: Dims, dtype: Any) -> dict[str, Any]:
         status, message, found, _ = self.outcome(dims, dtype)

@@ -95,8 +95,8 @@ def tune(
         notes.append("there is no reference, so results were not checked")
     if in_place := tuning_worker.mutated_of(task.schema):
         notes.append(f"{', '.join(in_place)} is written in place: each call that is timed works on what the one before has left")
-    run = _here(shares) if executor is None else _elsewhere(shares, executor)
-    with progress_text() as tell:
+    with progress_text(seconds * len(left)) as tell:
+        run = _here(shares, len(configs), rows, tell) if executor is None else _elsewhere(shares, executor)
         try:
             for share, found in run:
                 for row in found:
@@ -211,9 +211,13 @@ def _parts(items: Sequence[Any], most: int) -> list[Sequence[Any]]:
     return [items[at : at + most] for at in range(0, len(items), most)]
 
 
-def _here(shares: Sequence[Task]) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
+def _here(
+    shares: Sequence[Task], count: int, rows: Mapping[str, dict[str, Any]], tell: Callable[[str], None]
+) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
+    """The rows of shares, one after the other; `rows` are those that were measured, of `count` in all."""
     for share in shares:
-        yield share, tuning_worker.measure(share)
+        done = _progress(rows, count)
+        yield share, tuning_worker.measure(share, lambda doing: tell(f"{done}; {doing}"))
 
 
 def _elsewhere(shares: Sequence[Task], executor: Any) -> Iterator[tuple[Task, list[dict[str, Any]]]]:

@@ -16,6 +16,7 @@ from ._compile import compile as compile_source
 from ._options import parse_options
 from .differentiable import copies
 from .errors import ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout, make_argument_error
+from .reports import first_fact
 
 #: Parameters that are options of `wb.op` and `wb.compile`; others are macros.
 OPTIONS = ("block", "threads", "grid", "shared_mem", "kernel", "options")
@@ -148,15 +149,16 @@ def measure_pickled(task: bytes) -> list[dict[str, Any]]:
     return measure(pickle.loads(task))
 
 
-def measure(task: Task) -> list[dict[str, Any]]:
-    """The rows of a share, one for each of its configurations: `config`, `status` ("ok", "wrong" or "failed"), `message`, and if it is right
+def measure(task: Task, tell: Callable[[str], None] = lambda doing: None) -> list[dict[str, Any]]:
+    """The rows of a share, of which `tell` is told what is done now, one for each of its configurations: `config`, `status` ("ok", "wrong" or "failed"), `message`, and if it is right
     `median`, `low`, `high` (seconds of a call), `ratio` (the median of the paired ratios of its time by the first configuration's), `samples`,
     `round` (the last that it was in), and `machine`."""
     from .operators import candidate
 
     rows: list[dict[str, Any]] = []
     right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]] = {}
-    for config in task.configs:
+    for number, config in enumerate(task.configs):
+        tell(f"checking {number + 1} of {len(task.configs)}")
         row: dict[str, Any] = {"config": dict(config), "status": "ok", "message": "", "machine": machine()}
         rows.append(row)
         try:
@@ -175,6 +177,7 @@ def measure(task: Task) -> list[dict[str, Any]]:
         else:
             right[name_of(config)] = (row, op, args)
     if right and rows[0]["status"] == "ok":
+        tell(f"timing {len(right)} in turns")
         try:
             _time(task, right)
         except KeyboardInterrupt:
@@ -213,7 +216,7 @@ def _wrong(task: Task, op: Any, args: tuple[Any, ...]) -> str:
     report = _workbench.check_op(op, complete, task.reference, task.rtol, task.atol, False, op.name)
     if report:
         return ""
-    return next((line.strip() for line in str(report).splitlines()[1:]), "differs from its reference")
+    return first_fact(report)
 
 
 def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]]) -> None:
