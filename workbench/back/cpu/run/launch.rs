@@ -45,6 +45,8 @@ pub struct Launch<'a> {
     pub better: Option<&'a dyn Better>,
     /// True once better code is there: workers claim no further blocks.
     pub is_overtaken: AtomicBool,
+    /// That code, and true if better code still may come.
+    pub overtaken_by: Mutex<Option<(Arc<WideCode>, bool)>>,
     /// The time at which the launch began.
     pub begun: Instant,
     /// The kernel or host function.
@@ -215,7 +217,8 @@ pub trait Better: Sync {
     /// Has the code made, if that is not under way.
     fn begin(&self);
 
-    /// The code that is better than the wide code that runs `now`, once it is there, and true if better code still may come.
+    /// The code that is better than the wide code that runs `now`, once it is there, and true if better code still may come. It may be `None` again
+    /// later: nobody waits for a lock here.
     fn code(&self, now: Option<&Arc<WideCode>>) -> Option<(Arc<WideCode>, bool)>;
 }
 

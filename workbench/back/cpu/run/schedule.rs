@@ -43,7 +43,7 @@ const FIRST_CLAIM: f64 = 5_000.0;
 /// claim twice.
 const CLAIM: f64 = 200_000.0;
 
-/// The age of a launch, in nanoseconds, at which it has better code made, if as much work is left as [`WORTH_BETTER_CODE`].
+/// The age of a launch at which it has better code made, if as much work is left as [`WORTH_BETTER_CODE`].
 const OLD: Duration = Duration::from_micros(500);
 
 /// Work that is worth making lanes for, in nanoseconds: they take a few milliseconds of one thread.
@@ -109,6 +109,7 @@ fn part<'a>(
         wide,
         better,
         is_overtaken: AtomicBool::new(false),
+        overtaken_by: Mutex::default(),
         begun: Instant::now(),
         entry,
         descs,
@@ -529,16 +530,19 @@ impl Launch<'_> {
             return;
         }
         match better.code(self.wide.as_ref()) {
-            Some(_) => self.is_overtaken.store(true, Ordering::Relaxed),
+            Some(found) => {
+                *lock(&self.overtaken_by) = Some(found);
+                self.is_overtaken.store(true, Ordering::Release);
+            }
             None => better.begin(),
         }
     }
 
     /// The better code that takes over, if there is any and blocks are left for it.
     fn better_code(&self) -> Option<(Arc<WideCode>, bool)> {
-        let is_left = self.is_overtaken.load(Ordering::Relaxed) && self.next.load(Ordering::Relaxed) < self.blocks;
+        let is_left = self.next.load(Ordering::Relaxed) < self.blocks;
         let is_sound = self.fault_block.load(Ordering::Relaxed) == u64::MAX && self.stop.get().is_none();
-        if is_left && is_sound { self.better?.code(self.wide.as_ref()) } else { None }
+        if is_left && is_sound { lock(&self.overtaken_by).take() } else { None }
     }
 
     /// The size of the first claim: all blocks where nothing can be won by sharing, else a few microseconds' worth.

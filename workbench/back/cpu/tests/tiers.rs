@@ -219,7 +219,7 @@ fn long_kernel() -> Module {
     module(vec![b.done()])
 }
 
-/// Better code that is there from the `at`th look on.
+/// Better code that is there at the `at`th look, and at no other: another thread may hold its lock.
 struct FromLook<'a> {
     later: Later<'a>,
     looks: AtomicUsize,
@@ -230,7 +230,7 @@ impl Better for FromLook<'_> {
     fn begin(&self) {}
 
     fn code(&self, now: Option<&Arc<WideCode>>) -> Option<(Arc<WideCode>, bool)> {
-        if self.looks.fetch_add(1, Ordering::Relaxed) < self.at { None } else { self.later.code(now) }
+        if self.looks.fetch_add(1, Ordering::Relaxed) == self.at { self.later.code(now) } else { None }
     }
 }
 
