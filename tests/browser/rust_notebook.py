@@ -20,7 +20,7 @@ __global__ void swish(const float* x, float* y, int n) {
     op = "lab::swish(Tensor x) -> Tensor",
     shape = "x[n] -> y[n]",
     check((&Array1::<f32>::linspace(-3.0, 3.0, 1001),), |x| x.mapv(|x| FACTOR * x / (1.0 + (-x).exp()))),
-    bench([1 << 12, 1 << 20, 1 << 22], |n| (Array1::<f32>::ones(n as usize),)),
+    bench((1..=40).map(|k| k << 14), |n| (Array1::<f32>::ones(n as usize),)),
 );'''
 SPIN = '''wb::compile("__global__ void spin(int* count) { while (true) count[0] = 3 * count[0] + 1; }").unwrap()
     .kernel("spin").unwrap().launch(1, 1).arg(&mut Array1::<i32>::zeros(1)).run()'''
@@ -44,7 +44,7 @@ def test_a_cell_is_checked_and_timed_and_shows_its_pictures(rust):
     expect(lab.output(1).locator(".wb-progress")).to_contain_text("sizes")
     lab.ended(1)
     expect(lab.output(1).locator(".wb-progress")).to_have_count(0)
-    expect(lab.output(1)).to_contain_text("agrees")
+    expect(lab.output(1)).to_contain_text("passed")
     expect(lab.output(1).locator("svg").first).to_be_visible()
     lab.output(1).scroll_into_view_if_needed()
     lab.picture(f"rust-cell-{lab.theme}")
@@ -52,7 +52,7 @@ def test_a_cell_is_checked_and_timed_and_shows_its_pictures(rust):
     expect(lab.output(2)).to_contain_text("1 version")
     # A wrong result is shown and not timed.
     lab.run(3)
-    expect(lab.output(3)).to_contain_text("differ")
+    expect(lab.output(3)).to_contain_text("failed")
     expect(lab.output(3).locator("svg").first).to_be_visible()
     lab.output(3).scroll_into_view_if_needed()
     lab.picture(f"rust-mismatch-{lab.theme}")
@@ -67,7 +67,7 @@ def test_an_endless_kernel_stops_and_variables_stay(rust):
     interrupt(lab)
     lab.ended(2)
     lab.run(3)
-    expect(lab.output(3)).to_have_text("42")
+    expect(lab.output(3)).to_contain_text("42")
 
 
 def test_a_mistake_is_drawn_once_with_its_line(rust):
@@ -78,4 +78,4 @@ def test_a_mistake_is_drawn_once_with_its_line(rust):
     lab.output(1).scroll_into_view_if_needed()
     lab.picture(f"rust-mistake-{lab.theme}")
     lab.run(2)
-    expect(lab.output(2)).to_have_text("2")
+    expect(lab.output(2)).to_contain_text("2")
