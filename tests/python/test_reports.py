@@ -431,7 +431,7 @@ def test_a_report_without_a_plot_has_a_picture_of_its_text(tmp_path):
     report.save(tmp_path / "r.svg")
     shown = (tmp_path / "r.svg").read_text(encoding="utf-8").replace("\u00a0", " ")
     assert "the result has shape [3], and the reference [4]" in shown
-    # Of several outputs the first that could be compared is drawn.
+    # The output that is drawn is the first that could be compared.
     report = wb.check(lambda: (np.zeros(3), np.zeros(2)), lambda: (np.zeros(4), np.ones(2)))
     report.save(tmp_path / "r.svg")
     assert "2 of 2 elements beyond" in (tmp_path / "r.svg").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ pub struct OutputCheck {
 pub struct CheckReport {
     /// The name of the operator or function that was checked.
     pub name: String,
-    /// What it was compared with, in words: "its reference", "version 2".
+    /// The thing that it was compared with, in words: "its reference", "version 2".
     pub against: String,
     /// True if every output agrees.
     pub passed: bool,

@@ -9,7 +9,7 @@ use super::registry::Op;
 use crate::back::Dim3;
 use crate::runtime::{Arg, Device, Kernel, LaunchConfig, Result, Tensor};
 
-/// What came of the run.
+/// The outcome of the run.
 pub(super) enum Recorded {
     /// No kernel for the CPU runs in such a call.
     NoKernel,

@@ -142,7 +142,7 @@ pub struct Code {
     /// The texts as compiled, for places in faults.
     sources: Arc<SourceMap>,
     whole: Span,
-    /// What the assembler says about registers, spills and shared memory, where the options ask for it.
+    /// The assembler's words about registers, spills and shared memory, where the options ask for it.
     build_log: String,
     /// True if a kernel of it writes the log: it prints, asserts or traps.
     logs: bool,
@@ -259,7 +259,7 @@ impl Code {
         &self.cubin
     }
 
-    /// What the assembler says besides errors and warnings, with `--ptxas-options=-v` the registers and spills of each kernel.
+    /// The assembler's words besides errors and warnings, with `--ptxas-options=-v` the registers and spills of each kernel.
     pub fn build_log(&self) -> &str {
         &self.build_log
     }

@@ -15,7 +15,7 @@ from .errors import make_argument_error
 #: What a call does at a size: a callable of the size, or one for each contestant.
 Work = Union[Callable[[int], int], Mapping[str, Callable[[int], int]], None]
 
-__all__ = ["bench", "bench_callable", "ceilings", "do_bench"]
+__all__ = ["bench", "bench_callable", "ceilings", "distinct", "do_bench"]
 
 
 def bench(
@@ -233,6 +233,13 @@ def bench_callable(
     if sizes is None:
         raise make_argument_error("make_args comes with sizes")
     return bench(contestants, sizes, make_args, title=name, **options)
+
+
+def distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:
+    """The contestants beside one of a name; ArgumentError if one of them has the same."""
+    if others is not None and name in others:
+        raise make_argument_error(f"two contestants are called `{name}`; give the other one another name")
+    return dict(others or {})
 
 
 def ceilings() -> dict[str, float]:

@@ -14,13 +14,13 @@ from . import _workbench, torch_side
 from ._options import plain_device
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, RecordedPullback, needs_grad
-from .benchmark import bench_callable
+from .benchmark import bench_callable, distinct
 from .description import Documentation, describe
 from .errors import make_argument_error
 from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 from .spec import DTYPES, moved_to_first, Spec
 
-__all__ = ["Differentiable", "LibraryOp", "distinct", "warn_of_old"]
+__all__ = ["Differentiable", "LibraryOp", "warn_of_old"]
 
 #: The numbers of registrations by `register_kernel`.
 _NUMBERS = itertools.count(1)
@@ -36,13 +36,6 @@ def warn_of_old(why: str, place: str | None = None) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("workbench", "IPython"):
         frame = frame.f_back
     warnings.warn_explicit(why, UserWarning, place or frame.f_code.co_filename, frame.f_lineno if place is None else 1)
-
-
-def distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:
-    """The contestants beside one of a name; ArgumentError if one of them has the same."""
-    if others is not None and name in others:
-        raise make_argument_error(f"two contestants are called `{name}`; give the other one another name")
-    return dict(others or {})
 
 
 class Differentiable:
@@ -416,13 +409,13 @@ class Differentiable:
         count = self._positional
         if count == len(self.params):
             return self  # type: ignore[return-value]
-        names = self.params[count:]
 
-        def call(*args: Any) -> Any:
-            return self(*args[:count], **dict(zip(names, args[count:])))  # type: ignore[operator]
+        def by_position(function: Any) -> Any:
+            return lambda *args: function(*args[:count], **dict(zip(self.params[count:], args[count:])))
 
+        call = by_position(self)
         if hasattr(self, "work"):
-            call.work = lambda *args: self.work(*args[:count], **dict(zip(names, args[count:])))  # type: ignore[attr-defined]
+            call.work = by_position(self.work)
         return call
 
     def _timed(

@@ -192,7 +192,7 @@ class Tuning:
         if best == self.first and "options" not in best:
             print(f"%%kernel: `{name}` stays {first}, the fastest of {count} configurations")
             return False
-        # What a check was given is its own: the operator keeps its reference.
+        # The reference of a check is the check's alone: the operator keeps its own.
         report._define(operator.reference)
         print(f"%%kernel: `{name}` is {name_of(best)} from now on, the fastest of {count} configurations")
         return True

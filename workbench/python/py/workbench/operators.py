@@ -15,8 +15,9 @@ from ._compile import rebuild
 from ._array_exchange import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, Svg, TemplateLauncher
+from .benchmark import distinct
 from .description import Documentation
-from .differentiable import Differentiable, LibraryOp, PythonOp, copies, distinct
+from .differentiable import Differentiable, LibraryOp, PythonOp, copies
 from .errors import ArgumentError, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
