@@ -719,9 +719,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
 
     def fake(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the results, as `Spec`s, for arguments that are `Spec`s or arrays, whose values are not looked at: by
-        the registered fake, or by the implementation, which runs on tensors that hold nothing, its launches left out.
-
-        Results are on the device of the first array argument.
+        the registered fake, or by the implementation, which runs on tensors that hold nothing, its launches left out. Results are on the device of the first
+        array argument.
 
         >>> import workbench as wb
         >>> stack = wb.op("doc::stack(Tensor x, int n) -> Tensor",
