@@ -312,3 +312,69 @@ def test_barriers_and_pipelines_of_warps_with_roles():
     y = np.zeros(32, np.int32)
     wb.compile(text).k[1, 64](x, y, 3)
     assert y.tolist() == x.reshape(3, 32).sum(0).tolist()
+
+
+CALLS = """
+__device__ int deep(int m, int x) { return m <= 0 ? x : deep(m - 1, x * 3 + m); }
+__device__ int look(int m, volatile int* flag) { return m <= 0 ? *flag : look(m - 1, flag); }
+__global__ void compute(int* y, int n) {
+    int x = threadIdx.x;
+    for (int j = 0; j < n; j++) x = deep(3, x);
+    y[threadIdx.x] = x;
+}
+__global__ void late(int* y, int n) {
+    int x = threadIdx.x;
+    if (x < 16) for (int j = 0; j < n; j++) x = deep(3, x);
+    y[2000 + threadIdx.x] = x;
+}
+__global__ void wait(volatile int* flag) {
+    while (look(1, flag) == 0) { }
+    flag[1] = 7;
+}
+__global__ void mixed(volatile int* flag, int n) {
+    if (threadIdx.x < 16) for (int j = 0; j < n; j++) if (look(1, flag) != 0) break;
+    flag[2000 + threadIdx.x] = 1;
+}
+__global__ void below(volatile int* flag) {
+    if (threadIdx.x < 16) while (look(1, flag) == 0) { }
+    flag[2000 + threadIdx.x] = 1;
+}
+"""
+
+
+def test_a_loop_that_computes_in_a_function_is_not_taken_for_a_wait(tier):
+    tier("fibers")
+    y, n = np.zeros(32, np.int32), 3_000_000
+    # Half a second and more without a store: a wait that brings nothing would be told after 0.3 s.
+    wb.compile(CALLS).compute[1, 32](y, n)
+    # A round is x * 27 + 3 * 9 + 2 * 3 + 1 = x * 27 + 34, modulo 2 ** 32; n rounds by repeated squaring of that map.
+    times, plus, (a, b), left = 1, 0, (27, 34), n
+    while left:
+        if left & 1:
+            times, plus = times * a % 2**32, (plus * a + b) % 2**32
+        a, b, left = a * a % 2**32, (a * b + b) % 2**32, left >> 1
+    assert y.astype(np.uint32).tolist() == [(t * times + plus) % 2**32 for t in range(32)]
+
+
+@pytest.mark.parametrize("made", ["auto", "good", "fibers"])
+@pytest.mark.parametrize(("name", "args"), [("late", (7,)), ("late", (100_000,)), ("mixed", (100_000,))])
+def test_the_lowest_fault_is_told_where_lower_threads_take_longer(tier, made, name, args):
+    tier(made)
+    kernel = wb.compile(CALLS)[name]
+    with pytest.raises(wb.KernelFault, match=r"thread \(0, 0, 0\)"):
+        kernel[1, 32](np.zeros(64, np.int32), *args)
+
+
+def test_waits_in_called_functions_are_told_and_a_fault_above_comes_first(tier):
+    tier("fibers")
+    module = wb.compile(CALLS)
+    with pytest.raises(wb.KernelFault, match="no progress") as told:
+        module.wait[1, 32](np.zeros(64, np.int32))
+    assert told.value.thread == (0, 0, 0)
+    # Threads 0 to 15 wait for nobody, so the lowest that faults is 16.
+    with pytest.raises(wb.KernelFault, match="index 2016 of `flag`") as told:
+        module.below[1, 32](np.zeros(64, np.int32))
+    assert told.value.thread == (16, 0, 0)
+    flag = np.ones(64, np.int32)
+    module.wait[1, 32](flag)
+    assert flag[1] == 7

@@ -52,9 +52,10 @@ pub struct FuncInfo {
     pub stmts: usize,
     /// The bounds checks that can be done once for a row of threads; kernels only.
     pub row: RowPlan,
-    /// True for each label that is a loop which may wait for other threads; where threads are fibers, one that looks at what others
-    /// do.
+    /// True for each label that is a loop which may wait for other threads.
     pub waits: Vec<bool>,
+    /// True for each label that is a loop which looks at what others do, where threads are fibers: each of its rounds lets others go on.
+    pub looks: Vec<bool>,
     /// The statements that the threads of a warp do in step, in a kernel whose threads wait for one another in no known order,
     /// so that each runs as a fiber. Kernels only.
     pub fibers: Option<Splits>,
@@ -120,6 +121,7 @@ impl FuncInfo {
             stmts: 0,
             row: RowPlan::default(),
             waits: waits::find(func),
+            looks: Vec::new(),
             fibers: None,
             split: None,
             vector: None,
@@ -145,7 +147,7 @@ impl FuncInfo {
         info.local_root = facts.local_root;
         info.align = facts.align;
         if func.kind == FuncKind::Kernel && independent::is_needed(module, func) {
-            info.run_as_fibers(func);
+            info.run_as_fibers(module, func);
             return info;
         }
         if func.kind == FuncKind::Kernel {
@@ -161,9 +163,9 @@ impl FuncInfo {
     }
 
     /// Makes a kernel one whose threads are fibers.
-    pub fn run_as_fibers(&mut self, func: &Function) {
+    pub fn run_as_fibers(&mut self, module: &Module, func: &Function) {
         self.fibers = Some(Splits::new(func));
-        self.waits = waits::looks(func);
+        (self.waits, self.looks) = (waits::find_with_calls(module, func), waits::looks(module, func));
         (self.split, self.vector, self.strided, self.row) = (None, None, None, RowPlan::default());
     }
 

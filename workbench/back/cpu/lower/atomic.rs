@@ -129,9 +129,14 @@ impl FuncLower<'_, '_> {
     /// Notes a store in a loop that may wait: a mere wait does not store.
     pub(super) fn note_progress(&mut self) {
         if self.waiting > 0 {
-            let one = self.int(types::I64, 1);
-            self.add_progress(one);
+            self.count_progress();
         }
+    }
+
+    /// Counts a step that a mere wait does not do.
+    pub(super) fn count_progress(&mut self) {
+        let one = self.int(types::I64, 1);
+        self.add_progress(one);
     }
 
     fn add_progress(&mut self, by: clif::Value) {

@@ -283,7 +283,11 @@ impl FuncLower<'_, '_> {
                 if counts {
                     self.end_round();
                 }
-                if waits && self.info.fibers.is_some() {
+                if self.info.looks.get(label.index()).copied().unwrap_or(false) {
+                    // A loop that ends by itself gets on with each round.
+                    if self.waiting == 0 {
+                        self.count_progress();
+                    }
                     self.give_way(PauseReason::Spin, span)?;
                 } else {
                     let work = self.info.loops.get(label.index()).copied().unwrap_or(1);

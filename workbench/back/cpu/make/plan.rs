@@ -126,7 +126,7 @@ pub fn plan(module: &Module, kept: KeptUses, tier: Tier) -> Result<Plan> {
         check_limits(func, &mut stmts)?;
         let mut found = FuncInfo::new(module, func);
         if tier == Tier::Fibers && func.kind == FuncKind::Kernel {
-            found.run_as_fibers(func);
+            found.run_as_fibers(module, func);
         }
         work.extend(found.calls.iter().rev());
         work.extend(found.addresses.iter().map(|(id, _)| *id));

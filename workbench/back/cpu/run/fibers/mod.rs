@@ -226,12 +226,14 @@ impl Fibers {
             }
             if moved {
                 poll::gets_on(ctx, launch);
-            } else if lowest.is_some() {
-                return Err(lowest);
-            } else if !any {
-                return Err(self.stuck(launch, ctx).map(Box::new));
+            } else if any {
+                // A thread below one that faulted may wait for another block, and fault after that.
+                match self.wait(launch, ctx) {
+                    Err(Some(fault)) if fault.kind == FaultKind::NoProgress => return Err(lowest.or(Some(fault))),
+                    result => result?,
+                }
             } else {
-                self.wait(launch, ctx)?;
+                return Err(lowest.or_else(|| self.stuck(launch, ctx).map(Box::new)));
             }
         }
     }
