@@ -80,6 +80,8 @@ impl Regions {
 pub struct Splits {
     /// True for each value that is a pointer which may point into shared memory.
     shared: Vec<bool>,
+    /// True if the threads of a warp run in step, so that what a warp does together splits nothing.
+    in_step: bool,
 }
 
 impl Splits {
@@ -88,17 +90,23 @@ impl Splits {
         let mut any = false;
         func.body.for_each_stmt(&mut |stmt| any |= matches!(stmt, Stmt::Let(_, Op::SharedAddr(_))));
         if !any {
-            return Splits { shared: vec![false; func.values.len()] };
+            return Splits { shared: vec![false; func.values.len()], in_step: false };
         }
         let origins = pointers::origins(func, |op| Origin::One(matches!(op, Op::SharedAddr(_))));
         let shared = origins.into_iter().map(|o| matches!(o, Origin::One(true) | Origin::Unknown)).collect();
-        Splits { shared }
+        Splits { shared, in_step: false }
+    }
+
+    /// The splits of a function where the threads of a warp run in step: collectives of warps are none.
+    pub fn of_warps_in_step(func: &Function) -> Self {
+        Splits { in_step: true, ..Splits::new(func) }
     }
 
     /// True if a statement itself is a split.
     pub fn is_split(&self, stmt: &Stmt) -> bool {
         match stmt {
-            Stmt::Barrier(_) | Stmt::Collective { .. } => true,
+            Stmt::Barrier(_) => true,
+            Stmt::Collective { op, .. } => op.is_block() || !self.in_step,
             Stmt::Store { ptr, volatile: true, .. } => self.shared.get(ptr.index()).copied().unwrap_or(false),
             _ => false,
         }
@@ -227,7 +235,7 @@ impl Cutter<'_> {
     fn node(&mut self, i: usize, stmt: &Stmt) -> Option<Node> {
         match stmt {
             Stmt::Barrier(_) => return Some(Node::Barrier(i)),
-            Stmt::Collective { .. } => return Some(Node::Collective(i)),
+            Stmt::Collective { .. } if self.splits.is_split(stmt) => return Some(Node::Collective(i)),
             Stmt::Break(l) | Stmt::Continue(l) if self.open.contains(l) => return Some(Node::Jump(i)),
             Stmt::Return(_) => return Some(Node::Jump(i)),
             _ if self.splits.is_split(stmt) => return Some(Node::Region(i..i + 1)),

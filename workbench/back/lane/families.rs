@@ -207,6 +207,8 @@ families! {
     to_f64 Integer { I32 I32ToF64, U32 U32ToF64, I64 I64ToF64, U64 U64ToF64 }
     /// One lane.
     lane Kind { F32 LaneF32, F64 LaneF64, I32 LaneI32, I64 LaneI64 }
+    /// Lanes of two vectors by their numbers.
+    take Kind { F32 TakeF32, F64 TakeF64, I32 TakeI32, I64 TakeI64 }
     /// A function of one number for each lane.
     each1 Real { F32 Each1F32, F64 Each1F64 }
     /// A function of two numbers for each lane.

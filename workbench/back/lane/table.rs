@@ -472,6 +472,14 @@ operations! {
         LaneI32 "lane_i32" (I32, ONE_U32) -> ONE_I32, Never;
         /// One lane, by its number.
         LaneI64 "lane_i64" (I64, ONE_U32) -> ONE_I64, Never;
+        /// For each lane one of the 32 lanes of both, by its number modulo 32.
+        TakeF32 "take_f32" (F32, F32, I32) -> F32, Moves;
+        /// For each lane one of the 32 lanes of both, by its number modulo 32.
+        TakeF64 "take_f64" (F64, F64, I32) -> F64, Moves;
+        /// For each lane one of the 32 lanes of both, by its number modulo 32.
+        TakeI32 "take_i32" (I32, I32, I32) -> I32, Never;
+        /// For each lane one of the 32 lanes of both, by its number modulo 32.
+        TakeI64 "take_i64" (I64, I64, I32) -> I64, Never;
         /// A function of this process for each lane of the mask; the others keep the first.
         Each1F32 "each1_f32" (MASK, FUNCTION, F32) -> F32, Anything;
         /// A function of this process for each lane of the mask; the others keep the first.

@@ -32,6 +32,8 @@ macro_rules! host_fns {
             Barrier "barrier" (I64, I64, I64) (I64) at(block_sync::barrier);
             /// [`collect`](crate::back::cpu::run::block_sync::collect).
             Collect "collect" (I64, I64, I64, I64) (I64) at(block_sync::collect);
+            /// [`collect_warp`](crate::back::cpu::run::block_sync::collect_warp).
+            CollectWarp "collect_warp" (I64, I64, I64, I64, I64, I64) (I64) at(block_sync::collect_warp);
             /// [`service`](crate::back::cpu::run::services::service).
             Service "service" (I64, I64, I64) (I64) at(services::service);
             /// [`launch`](crate::back::cpu::run::services::launch).

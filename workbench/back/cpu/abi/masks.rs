@@ -25,6 +25,15 @@ pub const OPERANDS: usize = 4;
 /// then the address of the result's array or 0.
 pub const OPERAND_WORDS: u32 = 2 * OPERANDS as u32 + 1;
 
+/// Bytes of a warp's operand, or of its result, where generated code gives the run time one warp: an element for each lane.
+pub const WARP_ARRAY: u32 = 8 * LANES as u32;
+
+/// Most branches around a collective for which generated code says which lanes took them.
+pub const WARP_BRANCHES: usize = 8;
+
+/// Bytes of all of them: the operands, the result, and a word for each branch.
+pub const WARP_BYTES: u32 = WARP_ARRAY * (OPERANDS as u32 + 1) + 4 * WARP_BRANCHES as u32;
+
 /// An operation of [`mask`](crate::back::cpu::run::block_sync::mask).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

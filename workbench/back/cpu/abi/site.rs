@@ -117,6 +117,8 @@ pub struct Join {
     pub around: Vec<(u32, Option<Span>)>,
     /// The place of those notes in scratch.
     pub parted: u32,
+    /// The branches around a collective of a warp whose threads run in step, the outermost first.
+    pub branches: Vec<Span>,
 }
 
 /// An operation that joins threads.

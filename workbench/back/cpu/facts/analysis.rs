@@ -61,6 +61,8 @@ pub struct FuncInfo {
     pub fibers: Option<Splits>,
     /// The regions the function is cut into; kernels with splits only.
     pub split: Option<Box<SplitPlan>>,
+    /// True if the regions are those of warps whose threads run in step.
+    pub in_step: bool,
     /// The plan for running the threads of a row in vectors, where they can; kernels only.
     pub vector: Option<VectorPlan>,
     /// The grid-stride loop that the kernel is, if it is one.
@@ -124,6 +126,7 @@ impl FuncInfo {
             looks: Vec::new(),
             fibers: None,
             split: None,
+            in_step: false,
             vector: None,
             strided: None,
         };
@@ -167,6 +170,12 @@ impl FuncInfo {
         self.fibers = Some(Splits::new(func));
         (self.waits, self.looks) = (waits::find_with_calls(module, func), waits::looks(module, func));
         (self.split, self.vector, self.strided, self.row) = (None, None, None, RowPlan::default());
+    }
+
+    /// Cuts a kernel where warps whose threads run in step wait for others.
+    pub fn run_warps_in_step(&mut self, module: &Module, func: &Function) {
+        self.split = SplitPlan::at(module, func, &Splits::of_warps_in_step(func)).map(Box::new);
+        self.in_step = true;
     }
 
     /// True if the function keeps a budget: it loops or calls.

@@ -79,12 +79,16 @@ pub struct SplitPlan {
 impl SplitPlan {
     /// The plan of a kernel; `None` when it has no splits.
     pub fn new(module: &Module, func: &Function) -> Option<Self> {
-        let splits = Splits::new(func);
+        Self::at(module, func, &Splits::new(func))
+    }
+
+    /// As [`SplitPlan::new`], for these splits.
+    pub fn at(module: &Module, func: &Function, splits: &Splits) -> Option<Self> {
         if !splits.within(&func.body) {
             return None;
         }
         let uniformity = uniformity::analyze(module, func);
-        let regions = regions::split(func, &splits, &uniformity);
+        let regions = regions::split(func, splits, &uniformity);
         let mut facts = SplitFacts::new(func, &uniformity);
         facts.units(&regions.body, &func.body, 0);
         facts.share();

@@ -14,7 +14,7 @@ impl<'m> FuncLower<'_, 'm> {
     pub(super) fn join_site(&mut self, op: Joined, span: Span) -> Result<clif::Value> {
         let walk = self.walk()?;
         let (around, parted) = (walk.around.iter().rev().copied().collect(), walk.plan.parted);
-        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted })));
+        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted, branches: Vec::new() })));
         Ok(self.int(types::I64, site))
     }
 

@@ -96,7 +96,7 @@ impl FuncLower<'_, '_> {
             let count = self.b.use_var(rounds);
             self.stack_put(count, area, 8 * i as i32);
         }
-        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted: 0 })));
+        let site = self.new_site(span, SiteKind::Join(Box::new(Join { op, around, parted: 0, branches: Vec::new() })));
         let (site, start) = (self.int(types::I64, site), self.b.ins().stack_addr(types::I64, area, 0));
         let status = self.call_host(HostFn::Meet, &[self.ctx, site, start])?[0];
         self.stop_if(status);
@@ -110,7 +110,7 @@ impl FuncLower<'_, '_> {
 
     /// Waits for others at a barrier or a collective.
     pub(super) fn meet(&mut self, op: Joined, result: Option<Value>, args: &[Value], span: Span) -> Result<()> {
-        let join = Join { op, around: Vec::new(), parted: 0 };
+        let join = Join { op, around: Vec::new(), parted: 0, branches: Vec::new() };
         let area = self.ask(HostFn::Meet, SiteKind::Join(Box::new(join)), args, span)?;
         let Some(v) = result else { return Ok(()) };
         let word = self.stack_get(area, 0);

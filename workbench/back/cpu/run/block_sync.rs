@@ -11,7 +11,7 @@ use super::faults;
 use super::launch::{Launch, Running};
 use crate::back::FaultKind;
 use crate::back::cpu::abi::context::WorkerCtx;
-use crate::back::cpu::abi::masks::{ACTIVE, EXITED, FIRST_MASK, LANES, MaskOp, OPERANDS, WARPS};
+use crate::back::cpu::abi::masks::{ACTIVE, EXITED, FIRST_MASK, LANES, MaskOp, OPERANDS, WARP_ARRAY, WARPS};
 use crate::back::cpu::abi::site::{Join, Joined, Site, SiteKind};
 use crate::ir::{Collective, ReduceOp, Shuffle};
 use crate::source::Span;
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn collect(
 ) -> i64 {
     // SAFETY: the caller's promise.
     let Some((ctx, launch, site, join)) = (unsafe { site(ctx, number) }) else { return -1 };
-    let Joined::Collective(op, size, signed) = join.op else { return -1 };
+    let Joined::Collective(op, size, _) = join.op else { return -1 };
     // SAFETY: as above.
     let here = unsafe { Participants::new(ctx, masks, join) };
     let operands = Operands(operands);
@@ -279,45 +279,12 @@ pub unsafe extern "C" fn collect(
             unsafe { operands.put(w, active, 4, &[u64::from(active); LANES]) };
             continue;
         }
-        let named = lanes(0).map(|m| m as u32);
-        if let Err(trouble) = agree(active, here.live[w], &named) {
-            let (lane, other, why) = trouble;
-            ctx.thread = index_of(ctx, w * LANES + lane);
-            let detail = match why {
-                Trouble::Absent => format!(
-                    "`{}` with mask {:#010x} waits for lane {other}, which went another way",
-                    op.c_name(),
-                    named[lane]
-                ),
-                Trouble::OtherMask => format!(
-                    "`{}` with mask {:#010x} names lane {other}, whose mask is {:#010x}",
-                    op.c_name(),
-                    named[lane],
-                    named[other]
-                ),
-                Trouble::NotNamed => {
-                    format!(
-                        "the mask {:#010x} of `{}` does not name lane {lane}, which calls it",
-                        named[lane],
-                        op.c_name()
-                    )
-                }
-            };
-            let mut fault = faults::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
-            if why == Trouble::Absent {
-                fault.related = here.parted(ctx, launch, join, w, other);
-            }
-            ctx.worker.fault = Some(fault);
-            return -1;
-        }
+        let parted = |ctx: &Running, lane| here.parted(ctx, launch, join, w, lane);
+        let warp = Warp { first: w * LANES, active, live: here.live[w] };
+        let Some(result) = joined(ctx, launch, (site, join), warp, &lanes, &parted) else { return -1 };
         if op == Collective::SyncWarp {
             continue;
         }
-        let values = lanes(1);
-        let result = match op {
-            Collective::Shfl(kind) => shuffle(kind, active, &named, &values, &lanes(2), &lanes(3)),
-            _ => combine(op, active, &named, &values, signed),
-        };
         let size = match op {
             Collective::Any | Collective::All | Collective::Uni => 1,
             Collective::Shfl(_) => size,
@@ -325,6 +292,112 @@ pub unsafe extern "C" fn collect(
         };
         // SAFETY: as above.
         unsafe { operands.put(w, active, size, &result) };
+    }
+    0
+}
+
+/// A warp: its first thread, the lanes that are here, and those that have not left the kernel.
+#[derive(Clone, Copy)]
+struct Warp {
+    first: usize,
+    active: u32,
+    live: u32,
+}
+
+/// The results of a collective of a warp; `None` after a fault. `lanes` gives an operand's, `parted` where a lane went its own way.
+fn joined(
+    ctx: &mut Running,
+    launch: &Launch<'_>,
+    (site, join): (&Site, &Join),
+    Warp { first, active, live }: Warp,
+    lanes: &dyn Fn(usize) -> [u64; LANES],
+    parted: &dyn Fn(&Running, usize) -> Option<Span>,
+) -> Option<[u64; LANES]> {
+    let Joined::Collective(op, _, signed) = join.op else { return None };
+    let named = lanes(0).map(|m| m as u32);
+    if let Err((lane, other, why)) = agree(active, live, &named) {
+        ctx.thread = index_of(ctx, first + lane);
+        let (name, mask) = (op.c_name(), named[lane]);
+        let detail = match why {
+            Trouble::Absent => {
+                format!("`{name}` with mask {mask:#010x} waits for lane {other}, which went another way")
+            }
+            Trouble::OtherMask => {
+                format!("`{name}` with mask {mask:#010x} names lane {other}, whose mask is {:#010x}", named[other])
+            }
+            Trouble::NotNamed => format!("the mask {mask:#010x} of `{name}` does not name lane {lane}, which calls it"),
+        };
+        let mut fault = faults::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
+        if why == Trouble::Absent {
+            fault.related = parted(ctx, other);
+        }
+        ctx.worker.fault = Some(fault);
+        return None;
+    }
+    Some(match op {
+        Collective::SyncWarp => [0; LANES],
+        Collective::Shfl(kind) => shuffle(kind, active, &named, &lanes(1), &lanes(2), &lanes(3)),
+        _ => combine(op, active, &named, &lanes(1), signed),
+    })
+}
+
+/// Runs a collective of one warp, whose first thread that is; 0, or -1 after a fault. `lanes` are those that are here, and above them those
+/// that have not left the kernel. A result goes to all 32 lanes, so that one which all get is anywhere.
+///
+/// # Safety
+/// As for [`barrier`]; `arrays` are those that [`WARP_BYTES`](crate::back::cpu::abi::masks::WARP_BYTES) describes, with elements of 4 bytes,
+/// or of 8 if a value's lanes have so many.
+pub unsafe extern "C" fn collect_warp(
+    ctx: *mut WorkerCtx,
+    number: u64,
+    first: u64,
+    lanes: u64,
+    masks: *const [u32; WARPS],
+    arrays: *mut u8,
+) -> i64 {
+    // SAFETY: the caller's promise.
+    let Some((ctx, launch, site, join)) = (unsafe { site(ctx, number) }) else { return -1 };
+    let Joined::Collective(op, size, _) = join.op else { return -1 };
+    let warp = Warp { first: first as usize, active: lanes as u32, live: (lanes >> LANES) as u32 };
+    let array = |k: usize| arrays.wrapping_add(k * WARP_ARRAY as usize);
+    let is_wide = |k: usize| k == 1 && size == 8;
+    let operand = |k: usize| {
+        std::array::from_fn(|l| match is_wide(k) {
+            // SAFETY: the caller's promise.
+            true => unsafe { array(k).cast::<u64>().add(l).read_unaligned() },
+            // SAFETY: as above.
+            false => u64::from(unsafe { array(k).cast::<u32>().add(l).read_unaligned() }),
+        })
+    };
+    // The outermost branch that a lane did not take, or where it went its own way before.
+    let parted = |ctx: &Running, lane: usize| {
+        let took = |branch: usize| {
+            let at = array(OPERANDS + 1).cast::<u32>().wrapping_add(branch);
+            // SAFETY: there is a word for each branch that the site names.
+            unsafe { at.read_unaligned() >> lane & 1 != 0 }
+        };
+        let branch = (0..join.branches.len()).find(|branch| !took(*branch));
+        branch.map(|branch| join.branches[branch]).or_else(|| {
+            // SAFETY: the caller's promise.
+            let here = unsafe { Participants::new(ctx, masks, join) };
+            here.parted(ctx, launch, join, warp.first / LANES, lane)
+        })
+    };
+    let Some(mut result) = joined(ctx, launch, (site, join), warp, &operand, &parted) else { return -1 };
+    let one = result[warp.active.trailing_zeros() as usize % LANES];
+    let is_wide = size == 8 && matches!(op, Collective::Shfl(_));
+    for (l, value) in result.iter_mut().enumerate() {
+        if warp.active >> l & 1 == 0 {
+            *value = one;
+        }
+        let to = array(OPERANDS);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match is_wide {
+                true => to.cast::<u64>().add(l).write_unaligned(*value),
+                false => to.cast::<u32>().add(l).write_unaligned(*value as u32),
+            }
+        }
     }
     0
 }

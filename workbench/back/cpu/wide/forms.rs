@@ -12,7 +12,10 @@ use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::facts::split::{LocalHome, SplitPlan, ValueHome};
-use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Type, UnaryOp, Value};
+use crate::ir::{
+    BinaryOp, Block, Builtin, Collective, Const, Function, Label, Local, Op, Scalar, Shuffle, Stmt, Type, UnaryOp,
+    Value,
+};
 
 /// Threads of a chunk.
 pub const LANES: u32 = 16;
@@ -156,6 +159,8 @@ pub struct Forms<'f> {
     /// Constructs that lanes leave at different times.
     pub divergent: Vec<bool>,
     local_roots: &'f [Root],
+    /// True if a group is a warp whose threads run in step.
+    in_step: bool,
     known: Vec<bool>,
     /// The places where locals are mentioned, and the loops with an exit.
     survey: &'f Survey,
@@ -377,6 +382,7 @@ impl<'f> Forms<'f> {
             rests: vec![Vec::new(); values],
             divergent: vec![false; func.labels as usize],
             local_roots: &info.local_root,
+            in_step: info.in_step,
             known: vec![false; func.locals.len()],
             survey,
             rounds,
@@ -544,9 +550,17 @@ impl<'f> Forms<'f> {
             }
             other => {
                 if let Some(v) = other.result() {
-                    // Among statements with a result, only collectives of a block give one number for all.
-                    let shared = matches!(other, Stmt::Collective { op, .. } if op.is_block());
-                    self.values[v.index()] = if shared { Form::Group } else { Form::Lanes };
+                    // Among statements with a result, only collectives give one number for all.
+                    let is_shared = match other {
+                        Stmt::Collective { op, .. } if op.is_block() => true,
+                        Stmt::Collective { op, args, .. } => {
+                            let is_kept =
+                                matches!(self.split.map(|s| s.values[v.index()]), Some(ValueHome::Scratch(..)));
+                            self.in_step && !is_kept && self.gives_one(*op, args)
+                        }
+                        _ => false,
+                    };
+                    self.values[v.index()] = if is_shared { Form::Group } else { Form::Lanes };
                 }
             }
         }
@@ -558,6 +572,88 @@ impl<'f> Forms<'f> {
             self.block(block, if self.divergent[label.index()] { Varies::Yes } else { Varies::No });
         }
         self.enclosing.pop();
+    }
+
+    /// True if a collective of a warp gives all its threads one number, and one mask names them all.
+    fn gives_one(&self, op: Collective, args: &[Value]) -> bool {
+        let is_group = |v: &Value| self.form(*v) == Form::Group;
+        match (op, args) {
+            (Collective::ActiveMask, _) => true,
+            (Collective::Shfl(Shuffle::Idx), [named, _, by, width]) => {
+                is_group(named) && is_group(by) && self.constant(*width) == Some(32)
+            }
+            (Collective::Shfl(_) | Collective::MatchAny, _) => false,
+            (_, [named, ..]) => is_group(named),
+            _ => false,
+        }
+    }
+
+    /// The form of the quotient or the rest of a line by a constant that chunks divide: as `threadIdx.x / 32` and `threadIdx.x % 32` are.
+    fn part_of_line(&self, op: BinaryOp, a: Value, b: Value) -> Option<Form> {
+        let is_signed = self.func.ty(a).scalar()?.is_signed();
+        let n = self.constant(b).filter(|n| *n > 0)?;
+        let (size, is_rest) = match op {
+            BinaryOp::Div | BinaryOp::Rem if is_signed && !self.is_natural(a, FOLLOWED) => return None,
+            BinaryOp::Div => (n, false),
+            BinaryOp::Rem => (n, true),
+            BinaryOp::Shr => (1i64.checked_shl(u32::try_from(n).ok()?).filter(|n| *n > 0)?, false),
+            BinaryOp::And => (n.checked_add(1).filter(|n| n.count_ones() == 1)?, true),
+            _ => return None,
+        };
+        if !self.rests[a.index()].is_empty() || self.geometry.spans {
+            return None;
+        }
+        let (chunk, group) = (i64::from(LANES), i64::from(LANES * self.geometry.chunks));
+        let begins = i64::from(self.multiple(a, FOLLOWED));
+        match self.form(a) {
+            Form::Row(1) if size % group == 0 && begins % group == 0 => {
+                Some(if is_rest { Form::Row(1) } else { Form::Group })
+            }
+            Form::Row(1) | Form::Line(1) if size % chunk == 0 && begins % chunk == 0 => {
+                Some(if is_rest { Form::Line(1) } else { Form::Chunk })
+            }
+            _ => None,
+        }
+    }
+
+    /// A power of two of which a line's first number is a multiple in each group.
+    fn multiple(&self, v: Value, followed: u32) -> u32 {
+        const MOST: u32 = 1 << 12;
+        let Some(op) = self.ops[v.index()].filter(|_| followed > 0) else { return 1 };
+        if let Some(n) = self.constant(v) {
+            return if n == 0 { MOST } else { 1 << n.trailing_zeros().min(12) };
+        }
+        let of = |v: &Value| self.multiple(*v, followed - 1);
+        match op {
+            Op::Builtin(Builtin::ThreadIdx(0)) => match self.form(v) {
+                Form::Row(1) => LANES * self.geometry.chunks,
+                Form::Line(1) => LANES,
+                _ => 1,
+            },
+            Op::Convert(to, a) if to.is_int() && to.bits() >= 32 && !self.is_float(*a) => of(a),
+            Op::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => of(a).min(of(b)),
+            Op::Binary(BinaryOp::Mul, a, b) => of(a).saturating_mul(of(b)).min(MOST),
+            _ => 1,
+        }
+    }
+
+    fn is_float(&self, v: Value) -> bool {
+        self.func.ty(v).scalar().is_none_or(Scalar::is_float)
+    }
+
+    /// True if a number is not negative, whatever type it has.
+    fn is_natural(&self, v: Value, followed: u32) -> bool {
+        let Some(op) = self.ops[v.index()].filter(|_| followed > 0) else { return false };
+        let is_small = || self.magnitude(v, FOLLOWED) < 1 << 31;
+        match op {
+            Op::Const(Const::Int(_, n)) => *n >= 0,
+            Op::Builtin(_) => true,
+            Op::Convert(_, a) => is_small() && !self.is_float(*a) && self.is_natural(*a, followed - 1),
+            Op::Binary(BinaryOp::Add | BinaryOp::Mul, a, b) => {
+                is_small() && [a, b].iter().all(|v| self.is_natural(**v, followed - 1))
+            }
+            _ => false,
+        }
     }
 
     fn root(&self, op: &Op) -> Root {
@@ -619,6 +715,11 @@ impl<'f> Forms<'f> {
                     },
                     _ => plain(Form::Lanes),
                 }
+            }
+            Op::Binary(op @ (BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr | BinaryOp::And), a, b)
+                if is_int && self.part_of_line(*op, *a, *b).is_some() =>
+            {
+                plain(self.part_of_line(*op, *a, *b).unwrap_or(Form::Lanes))
             }
             Op::Convert(to, a) => match (self.form(*a), self.func.ty(*a).scalar()) {
                 (form, _) if form.is_one() => plain(form),

@@ -503,15 +503,26 @@ fn built_one(
     (block, maker): (Dim3, Maker),
 ) -> Result<(build::Built, Keeps)> {
     scopes::scope_continues(&mut function);
-    let info = FuncInfo::new(module, &function);
+    let mut info = FuncInfo::new(module, &function);
     if info.fibers.is_some() || info.waits.contains(&true) {
         return Err(Unsupported("a loop that waits for other threads"));
     }
     let (survey, places) = (Survey::new(&function), spans::places(&function, block));
-    let walk = walk::find(&function, &info, block);
-    let known = (&survey, places.as_ref(), walk.as_ref());
-    let built = Builder::build(module, data, &function, &info, known, (block, maker))?;
-    let more = built.walks.map_or(0, |(_, bytes)| bytes);
-    let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
-    Ok((built, keeps))
+    let build = |info: &FuncInfo| {
+        let walk = walk::find(&function, info, block);
+        let known = (&survey, places.as_ref(), walk.as_ref());
+        let built = Builder::build(module, data, &function, info, known, (block, maker))?;
+        let more = built.walks.map_or(0, |(_, bytes)| bytes);
+        let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
+        Ok((built, keeps))
+    };
+    if build::warps::may_run_in_step(&function, block) {
+        info.run_warps_in_step(module, &function);
+        match build(&info) {
+            // A stretch for all threads of a block at a time has fewer of the things that this tier has no words for.
+            Err(why) if why != TOO_LONG => info = FuncInfo::new(module, &function),
+            found => return found,
+        }
+    }
+    build(&info)
 }

@@ -14,9 +14,15 @@ use crate::source::Span;
 
 impl Builder<'_> {
     pub(super) fn join(&mut self, op: Joined, span: Span) -> Expr {
+        let join = self.joint_site(op);
+        self.site(span, SiteKind::Join(Box::new(join)))
+    }
+
+    /// What the run time is told of an operation that joins threads.
+    pub(super) fn joint_site(&self, op: Joined) -> Join {
         let around = self.walk.around.iter().rev().copied().collect();
         let parted = self.split.map_or(0, |plan| plan.parted);
-        self.site(span, SiteKind::Join(Box::new(Join { op, around, parted })))
+        Join { op, around, parted, branches: Vec::new() }
     }
 
     /// The place of a value that is kept for all threads.

@@ -363,13 +363,14 @@ impl Builder<'_> {
                 self.atomic(*result, *op, (*ptr, *value, *compare), span, place)
             }
             Stmt::Aligned { ptr, align } => self.aligned(*ptr, *align, span, place),
-            Stmt::If { cond, then, els } => self.branch(*cond, then, els, place),
+            Stmt::If { cond, then, els } => self.branch(*cond, (then, els), span, place),
             Stmt::Loop { .. } => self.repeat(stmt, span, place),
             Stmt::Scope { label, body } => self.scope(*label, body, place),
             Stmt::Break(label) | Stmt::Continue(label) => {
                 self.jump(*label, matches!(stmt, Stmt::Continue(_)), span, place)
             }
             Stmt::Return(_) => {
+                self.note_exit(place);
                 if self.split.is_some() {
                     if !self.walk.has_masks {
                         return Err(Unsupported("a return out of a region"));
@@ -407,7 +408,7 @@ impl Builder<'_> {
                 Ok(())
             }
             Stmt::Barrier(Scope::Block | Scope::Warp) => Err(Unsupported("a barrier inside a region")),
-            Stmt::Collective { .. } => Err(Unsupported("a warp function inside a region")),
+            Stmt::Collective { result, op, args } => self.join_lanes((*result, *op, args), span, place),
             Stmt::Printf { .. } => Err(Unsupported("`printf`")),
             Stmt::Call { .. } | Stmt::Dispatch(_) => Err(Unsupported("a call of a function that is not inlined")),
             Stmt::Switch { .. } => Err(Unsupported("a switch")),
@@ -461,7 +462,7 @@ impl Builder<'_> {
         }
     }
 
-    fn branch(&mut self, cond: Value, then: &Block, els: &Block, place: Place) -> Result<()> {
+    fn branch(&mut self, cond: Value, (then, els): (&Block, &Block), span: Span, place: Place) -> Result<()> {
         if self.form(cond) == Form::Group {
             let test = self.one(cond, 0);
             let then = self.block(Stretch::of(then), place)?;
@@ -490,7 +491,7 @@ impl Builder<'_> {
                     }
                 }
                 self.begin();
-                self.sides(cond, (then, els), place)?;
+                self.sides(cond, (then, els), span, place)?;
                 let apart = Code::Block(self.k.end());
                 let all = ways.into_iter().rev().fold(apart, |els, (test, then)| choice(test, then, els));
                 self.add(all);
@@ -498,7 +499,7 @@ impl Builder<'_> {
             }
             Mask::Some(m) => {
                 self.begin();
-                let (yes, no) = self.sides(cond, (then, els), place)?;
+                let (yes, no) = self.sides(cond, (then, els), span, place)?;
                 if then.stmts.iter().chain(&els.stmts).any(leaves) {
                     for u in 0..self.chunks {
                         let whole = self.get(Name::Mask(m, u));
@@ -516,7 +517,13 @@ impl Builder<'_> {
     }
 
     /// Both sides of an `If`, one after the other, each with the lanes that take it.
-    fn sides(&mut self, cond: Value, (then, els): (&Block, &Block), place: Place) -> Result<(u32, Option<u32>)> {
+    fn sides(
+        &mut self,
+        cond: Value,
+        (then, els): (&Block, &Block),
+        span: Span,
+        place: Place,
+    ) -> Result<(u32, Option<u32>)> {
         let yes = self.fresh();
         for u in 0..self.chunks {
             let (mask, holds) = (self.mask(place, u), self.lanes(cond, u)?);
@@ -538,10 +545,12 @@ impl Builder<'_> {
             let any = self.any(mask);
             self.begin();
             let inner = Place { mask: Mask::Some(mask), apart: true, last: false, ..place };
+            self.branches.push((mask, span));
             match &both {
                 Some(both) => self.side_of(both, side, block, (mask, inner))?,
                 None => self.stretch(Stretch::of(block), inner)?,
             }
+            self.branches.pop();
             let taken = Code::Block(self.k.end());
             self.add_if(any, taken, None);
         }

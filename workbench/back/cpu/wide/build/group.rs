@@ -5,7 +5,7 @@
 //! the threads that do anything, and what is not there costs nothing only by the group.
 
 use super::control::Stretch;
-use super::{Builder, Form, Version};
+use super::{Builder, Form, Version, warps};
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::ValueHome;
@@ -135,7 +135,13 @@ pub(super) fn most(
     if spans {
         return by_length;
     }
-    let wanted = if survey.has_exits() { most_chunks(maker) } else { by_length.max(few) };
+    let wanted = if info.in_step {
+        warps::CHUNKS
+    } else if survey.has_exits() {
+        most_chunks(maker)
+    } else {
+        by_length.max(few)
+    };
     let chunks = (x * y * z).div_ceil(LANES);
     let fits = |size: u32| size <= chunks && (y * z == 1 || x < 2 * LANES || x.is_multiple_of(LANES * size));
     let mut size = 1;
@@ -148,6 +154,9 @@ pub(super) fn most(
 impl Builder<'_> {
     /// The number of chunks of a region's group.
     pub(super) fn group_size(&self, stretch: Stretch<'_>) -> u32 {
+        if warps::joins_lanes(stretch.stmts) {
+            return warps::CHUNKS;
+        }
         if self.halves(stretch) {
             return 1;
         }
@@ -209,7 +218,7 @@ impl Builder<'_> {
     /// The place of the `if` and its condition, of a region that does nothing but what an `if` guards.
     fn guarded(&self, stretch: Stretch<'_>) -> Option<(usize, Value)> {
         let (Stmt::If { cond, els, .. }, before) = stretch.stmts.split_last()? else { return None };
-        let plan = self.split.filter(|_| !self.walk.has_masks)?;
+        let plan = self.split.filter(|_| !self.walk.has_masks && !warps::joins_lanes(stretch.stmts))?;
         // Values that the other threads need later are not there, either.
         let is_own = |v: &Value| !matches!(plan.values[v.index()], ValueHome::Scratch(..));
         let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(v, op) if !matches!(op, Op::Load { .. }) && is_own(v));

@@ -27,6 +27,7 @@ mod sums;
 mod types;
 mod vars;
 mod walk;
+pub(super) mod warps;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -169,6 +170,8 @@ pub struct Builder<'m> {
     merges: bool,
     /// Values that are a thread's place in its long row, of blocks that are one.
     places: Option<&'m HashSet<Value>>,
+    /// The branches around, within a region, that only some lanes take: the mask of each and its place in the text, the outermost first.
+    branches: Vec<(u32, Span)>,
     /// The walk over the regions of a block.
     walk: node::Walk,
     /// A walk over memory that blocks do together, and where in scratch is what it leaves.
@@ -201,10 +204,12 @@ pub struct Built {
     pub walks: Option<(u32, u32)>,
 }
 
-/// True if a function has neither loops nor memory that a block's threads share.
+/// True if a function has neither loops nor anything that a block's threads share or do together.
 fn is_plain(func: &Function) -> bool {
     let mut plain = true;
-    func.body.for_each_stmt(&mut |stmt| plain &= !matches!(stmt, Stmt::Loop { .. } | Stmt::Let(_, Op::SharedAddr(_))));
+    let is_more =
+        |stmt: &Stmt| matches!(stmt, Stmt::Loop { .. } | Stmt::Collective { .. } | Stmt::Let(_, Op::SharedAddr(_)));
+    func.body.for_each_stmt(&mut |stmt| plain &= !is_more(stmt));
     plain
 }
 
@@ -235,6 +240,9 @@ impl<'m> Builder<'m> {
         let most_chunks = group::most_chunks(maker);
         let chunks = group::most(func, info, survey, block, (places.is_some(), maker));
         let geometry = Geometry { block, chunks, spans: places.is_some() };
+        if info.in_step && chunks != warps::CHUNKS {
+            return Err(Unsupported("warps of several rows of threads"));
+        }
         let forms = Forms::both(func, info, geometry, survey, places)?;
         let mut k = KernelBuilder::default();
         let given = Given::new(&mut k);
@@ -282,6 +290,7 @@ impl<'m> Builder<'m> {
             halves: false,
             merges,
             places,
+            branches: Vec::new(),
             walk: node::Walk::default(),
             together: None,
             blocks: None,

@@ -24,6 +24,10 @@ pub(super) enum Name {
     Apart(Local, Option<u32>),
     /// A mask of a chunk.
     Mask(u32, u32),
+    /// The lanes of a chunk that have not left the kernel.
+    Alive(u32),
+    /// Operands and results of a warp, where the run time joins its lanes.
+    Warp,
     /// The lanes of a chunk for which the condition of a mask of that number holds.
     Holds(u32, u32),
     /// The lanes that both sides of an `if` of that number store in a chunk.
@@ -113,6 +117,8 @@ impl fmt::Display for Name {
             Name::Local(l, part) => write!(f, "l{}{}", l.index(), Part(part)),
             Name::Apart(l, part) => write!(f, "w{}{}", l.index(), Part(part)),
             Name::Mask(n, chunk) => write!(f, "m{n}_{chunk}"),
+            Name::Alive(chunk) => write!(f, "alive_{chunk}"),
+            Name::Warp => f.write_str("warp"),
             Name::Holds(n, chunk) => write!(f, "c{n}_{chunk}"),
             Name::Stored(n, chunk) => write!(f, "y{n}_{chunk}"),
             Name::Argument(i) => write!(f, "A{i}"),

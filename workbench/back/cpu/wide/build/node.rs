@@ -85,7 +85,7 @@ impl<'m> Builder<'m> {
     }
 
     /// All masks, where there are any.
-    fn masks(&self) -> Expr {
+    pub(super) fn masks(&self) -> Expr {
         if self.walk.has_masks { self.get(Name::Masks) } else { int(0) }
     }
 

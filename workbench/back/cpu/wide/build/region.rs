@@ -409,6 +409,7 @@ impl<'m> Builder<'m> {
         self.end = self.label("end", id);
         let before = self.defined.clone();
         let sets = self.bring(stretch, version)?;
+        self.begin_warp(made, mask);
         self.keeps = (self.keeping(&sets), None);
         self.begin();
         self.stretch(made, place)?;

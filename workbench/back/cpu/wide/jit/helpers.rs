@@ -242,7 +242,9 @@ impl Callee {
     /// The helper.
     pub(super) fn find(self) -> Option<Helper> {
         match self {
-            Callee::Op(Op::Lanes(op)) => lane_by_lane(op).or_else(|| by_one(op)).or_else(|| each(op)),
+            Callee::Op(Op::Lanes(op)) => {
+                lane_by_lane(op).or_else(|| by_one(op)).or_else(|| take(op)).or_else(|| each(op))
+            }
             Callee::Op(Op::Number(NumberOp::Fill)) => made(fill as *const () as usize, &[P, N, P], V),
             Callee::Op(Op::Number(_)) => None,
             Callee::Op(Op::Memory(op)) => {
@@ -511,6 +513,22 @@ lanewise! {
     U64ToF64 (a: L u64) -> D f64 { a as f64 }
     FmaF32 (a: F f32, b: F f32, c: F f32) -> F f32 { a.mul_add(b, c) }
     FmaF64 (a: D f64, b: D f64, c: D f64) -> D f64 { a.mul_add(b, c) }
+}
+
+/// Lanes of two vectors by their numbers.
+fn take(op: LaneOp) -> Option<Helper> {
+    extern "C" fn f<T: Copy>(a: &Lanes<T>, b: &Lanes<T>, from: &Lanes<u32>, out: &mut Lanes<T>) {
+        *out = from.map(|n| if n & 16 == 0 { a[n as usize % 16] } else { b[n as usize % 16] });
+    }
+    let of =
+        |address: usize, kind: Arg| Some(Helper { address, args: vec![kind.clone(), kind.clone(), I], gives: kind });
+    match op {
+        LaneOp::TakeF32 => of(f::<f32> as *const () as usize, F),
+        LaneOp::TakeF64 => of(f::<f64> as *const () as usize, D),
+        LaneOp::TakeI32 => of(f::<i32> as *const () as usize, I),
+        LaneOp::TakeI64 => of(f::<i64> as *const () as usize, L),
+        _ => None,
+    }
 }
 
 /// Lanes divided by one number. Kernels have none that is 0, and a panic would end the process.

@@ -305,6 +305,20 @@ FN vi64 cast_f64_i64(vf64 x) {
 }
 FN vi32 select_i32(m16 m, vi32 x, vi32 y) { return cast_f32_i32(select_f32(m, cast_i32_f32(x), cast_i32_f32(y))); }
 FN vi64 select_i64(m16 m, vi64 x, vi64 y) { return cast_f64_i64(select_f64(m, cast_i64_f64(x), cast_i64_f64(y))); }
+
+/* Lanes of two vectors by their numbers. */
+#define TAKE(name, ty, vty) \
+    FN vty name(vty x, vty y, vi32 i) { \
+        ty p[32], r[16]; u32 q[16]; vty z; \
+        __builtin_memcpy(p, &x, sizeof x); __builtin_memcpy(p + 16, &y, sizeof y); __builtin_memcpy(q, &i, sizeof q); \
+        for (int l = 0; l < 16; l++) r[l] = p[q[l] & 31]; \
+        __builtin_memcpy(&z, r, sizeof r); return z; \
+    }
+TAKE(take_f32, f32, vf32)
+TAKE(take_i32, i32, vi32)
+TAKE(take_f64, f64, vf64)
+TAKE(take_i64, i64, vi64)
+
 /* Conversions of each four lanes, and of each two registers of four. */
 #define LOW_PS(x) _mm256_castps256_ps128(x)
 #define HIGH_PS(x) _mm256_extractf128_ps(x, 1)

@@ -209,6 +209,23 @@ FN vi32 select_i32(m16 m, vi32 x, vi32 y) { return _mm512_mask_mov_epi32(y, m, x
 FN vf64 select_f64(m16 m, vf64 x, vf64 y) { return (vf64){_mm512_mask_mov_pd(y.a, LOW(m), x.a), _mm512_mask_mov_pd(y.b, HIGH(m), x.b)}; }
 FN vi64 select_i64(m16 m, vi64 x, vi64 y) { return (vi64){_mm512_mask_mov_epi64(y.a, LOW(m), x.a), _mm512_mask_mov_epi64(y.b, HIGH(m), x.b)}; }
 
+/* Lanes of two vectors by their numbers. */
+FN vf32 take_f32(vf32 x, vf32 y, vi32 i) { return _mm512_permutex2var_ps(x, i, y); }
+FN vi32 take_i32(vi32 x, vi32 y, vi32 i) { return _mm512_permutex2var_epi32(x, i, y); }
+FN __m512i take8(vi64 x, vi64 y, __m256i i) {
+    const __m512i n = _mm512_cvtepi32_epi64(i);
+    const __m512i low = _mm512_permutex2var_epi64(x.a, n, x.b), high = _mm512_permutex2var_epi64(y.a, n, y.b);
+    return _mm512_mask_mov_epi64(low, _mm512_test_epi64_mask(n, _mm512_set1_epi64(16)), high);
+}
+FN vi64 take_i64(vi64 x, vi64 y, vi32 i) {
+    return (vi64){take8(x, y, _mm512_castsi512_si256(i)), take8(x, y, _mm512_extracti64x4_epi64(i, 1))};
+}
+FN vf64 take_f64(vf64 x, vf64 y, vi32 i) {
+    const vi64 p = {_mm512_castpd_si512(x.a), _mm512_castpd_si512(x.b)}, q = {_mm512_castpd_si512(y.a), _mm512_castpd_si512(y.b)};
+    const vi64 z = take_i64(p, q, i);
+    return (vf64){_mm512_castsi512_pd(z.a), _mm512_castsi512_pd(z.b)};
+}
+
 /* Conversions. */
 FN __m256i low8(vi32 x) { return _mm512_castsi512_si256(x); }
 FN __m256i high8(vi32 x) { return _mm512_extracti64x4_epi64(x, 1); }
