@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import _workbench, tuning_worker
+from ._calls import clear_calls
 from ._progress import progress_text
 from ._workbench import Module, NativeTuneReport, Svg
 from .errors import ArgumentError, make_argument_error
@@ -30,6 +31,7 @@ _FINALISTS = 5
 _TRIES = 4
 
 
+@clear_calls
 def tune(
     operator: Op | str,
     params: Mapping[str, Iterable[Any]],
@@ -319,6 +321,7 @@ TUNING = (
 )
 
 
+@clear_calls
 @dataclass(frozen=True)
 class TuneReport(Report):
     """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,
