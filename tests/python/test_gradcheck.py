@@ -284,3 +284,10 @@ def test_the_gradient_of_an_elementwise_operator_is_looked_at_too():
         twice.register_autograd(lambda grad: 2 * grad)
     twice.register_autograd(lambda ctx, grad: 2 * grad)
     assert twice.gradcheck(np.ones(3))
+
+
+def test_lists_of_arrays_are_not_compared():
+    op = wb.op("test::first_of(Tensor[] xs) -> Tensor", lambda xs: xs[0] * 2)
+    op.register_autograd(lambda ctx, grad: [2 * grad])
+    with pytest.raises(wb.ArgumentError, match="`test::first_of`: its arrays of floats are in lists"):
+        op.gradcheck([np.ones(3)])

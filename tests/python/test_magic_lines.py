@@ -285,3 +285,9 @@ def test_a_count_that_is_none_is_refused(shell, options, said):
 def test_counts_are_about_a_benchmark(shell):
     assert "%%kernel: --bytes is about --bench, which is not there" in mistake(shell, f"%%kernel {RELU_OP} --check np.abs --bytes 8\n{RELU}")
     assert "--flops is about the operator that --op makes" in mistake(shell, f"%%kernel --flops 8\n{RELU}")
+
+
+def test_sizes_of_an_operator_that_nothing_describes_need_somebody_who_makes_arguments(shell):
+    line = "--op 'lab::host_times(Tensor x) -> Tensor' --check 'lambda x: 2 * x' --bench --args 'np.ones(3)' --sizes 100 --bytes 8"
+    text = "at::Tensor host_times(at::Tensor x) { return x * 2; }"
+    assert "`lab::host_times` does not say what its arrays are; give make_args=" in mistake(shell, f"%%kernel {line}\n{text}")

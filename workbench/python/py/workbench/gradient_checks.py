@@ -60,7 +60,8 @@ def _remedy(op: Any, inputs: Sequence[Any], name: str) -> str:
 
 
 def _as_type(value: Any, dtype: str) -> Any:
-    return np.asarray(value).astype(dtype)
+    # torch's tensors that want a gradient are no arrays before they are detached.
+    return np.asarray(value.detach() if hasattr(value, "detach") else value).astype(dtype)
 
 
 def clearer(op: Any, inputs: Sequence[Any], error: ArgumentError) -> BaseException:
@@ -141,6 +142,8 @@ def by_calls(op: Any, inputs: list[Any], eps: float, atol: float, rtol: float) -
     """A gradient check in float64 if calls in that type succeed, else in float32."""
     places = [i for i, value in enumerate(inputs) if is_floating(value)]
     names = [op.params[i] for i in places]
+    if not places:
+        raise make_argument_error(f"`{op.name}`: its arrays of floats are in lists, and gradcheck takes differences of arrays that are arguments themselves")
 
     def whole(arrays: tuple[Any, ...]) -> list[Any]:
         filled = list(inputs)

@@ -45,7 +45,7 @@ def bench(
     """A benchmark over the sizes of a line, or on values where there are some and no sizes."""
     is_given = given is not None and args.sizes is None and make is None
     values = operator._arguments(given.values, given.named) if given is not None and is_given else ()
-    made = (lambda _: values) if is_given else make or operator._random_args
+    made = (lambda _: values) if is_given else make or getattr(operator, "_random_args", None)
     work = {
         option: words.count(text, f"--{option} {text}", operator, made, known)
         for option, known in (("bytes", ("counted", "arguments")), ("flops", ("counted",)))
