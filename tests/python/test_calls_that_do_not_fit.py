@@ -32,6 +32,7 @@ def square():
         (lambda: wb.bench({"f": abs}, [1], lambda n: 1, title_="t"), "`wb.bench` has no argument `title_`; did you mean `title`?"),
         (lambda: wb.check(np.abs, np.abs, np.ones(1), tol=1), "`wb.check` has no argument `tol`"),
         (lambda: wb.tune(TEXT, {"N": [1]}, schema="misfits::k(Tensor x) -> Tensor"), "`wb.tune`: argument `make_args` is missing"),
+        (lambda: wb.tune(TEXT, {"N": [1]}, make_args=abs, sizes=4), "`wb.tune` has no option `sizes`; did you mean `size`? those of operators are kernel"),
         (lambda: wb.do_bench(abs, reps=3), "did you mean `rep`?"),
         (lambda: wb.elementwise("T a", "T b", "b = a", nam="f"), "`wb.elementwise` has no argument `nam`; did you mean `name`?"),
         (lambda: wb.load_inline("e", "int f() { return 1; }", function="f"), "did you mean `functions`?"),

@@ -201,12 +201,7 @@ impl Kernel {
     }
 
     #[pyo3(signature = (*_args, **_named))]
-    fn __call__(
-        &self,
-        py: Python<'_>,
-        _args: &Bound<'_, PyTuple>,
-        _named: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
+    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let name = self.kernel.name();
         Err(argument(
             py,
@@ -307,12 +302,7 @@ pub fn seconds(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration
 impl Launcher {
     /// Runs the kernel with these arguments and waits for it, or queues it on arrays that lie on a GPU.
     #[pyo3(signature = (*args, **named))]
-    fn __call__(
-        &self,
-        py: Python<'_>,
-        args: &Bound<'_, PyTuple>,
-        named: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let kernel = self.kernel.get();
         refuse_named(py, kernel.kernel.name(), named)?;
         kernel.run(py, &self.shape, args, kernel.timeout)

@@ -125,12 +125,7 @@ impl KernelTemplate {
     }
 
     #[pyo3(signature = (*_args, **_named))]
-    fn __call__(
-        &self,
-        py: Python<'_>,
-        _args: &Bound<'_, PyTuple>,
-        _named: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
+    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let name = &self.name;
         Err(argument(
             py,
@@ -156,12 +151,7 @@ impl KernelTemplate {
 impl TemplateLauncher {
     /// Runs the instance that these arguments ask for and waits for it.
     #[pyo3(signature = (*args, **named))]
-    fn __call__(
-        &self,
-        py: Python<'_>,
-        args: &Bound<'_, PyTuple>,
-        named: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let template = self.template.get();
         refuse_named(py, &template.name, named)?;
         template.instance(py, args)?.run(py, &self.shape, args, template.timeout)
