@@ -145,6 +145,8 @@ def test_a_gradient_needs_an_operator(shell, option):
         ("--autograd np.abs --saves z", "--autograd np.abs --saves z: `grads::square` has no argument `z`"),
         ("--autograd np.abs --saves x --differentiable z", "--differentiable z: `grads::square` has no argument `z`"),
         ("--autograd np.abs --saves output.1", "it has 1 outputs"),
+        ("--autograd 'lambda ctx: 1'", "--autograd lambda ctx: 1: the backward of `grads::square` is called as backward(ctx, grad)"),
+        ("--autograd backward --setup-context 'lambda ctx: 1'", "the setup_context of `grads::square` is called as setup_context(ctx, inputs, output)"),
     ],
 )
 def test_a_gradient_that_is_wrong_leaves_the_operator_without_one(shell, options, said):
@@ -166,7 +168,13 @@ def test_a_wrong_reference_does_not_keep_the_gradient_away(shell):
         ("--gradcheck", "`grads::square` has no gradient; write --autograd f"),
         ("--autograd backward --gradcheck 'x,, y'", "--gradcheck x,, y: SyntaxError"),
         ("--autograd backward --gradcheck nosuch", "--gradcheck nosuch: NameError"),
-        ("--autograd backward --gradcheck '1, 2, 3'", "takes 1 argument"),
+        ("--autograd backward --gradcheck '1, 2, 3'", "%%kernel: --gradcheck 1, 2, 3: `grads::square` takes 1 argument"),
+        ("--autograd backward --gradcheck z=np.ones(3)", "%%kernel: --gradcheck z=np.ones(3): `grads::square` has no argument `z`"),
+        ("--autograd backward --gradcheck np.arange(3)", "%%kernel: --gradcheck np.arange(3): `grads::square`: argument `x` is an array of int64"),
+        ("--autograd backward --args np.arange(3) --gradcheck", "%%kernel: --args np.arange(3): `grads::square`: argument `x` is an array of int64"),
+        ("--autograd backward --gradcheck None", "%%kernel: --gradcheck None: parameter `x`"),
+        ("--autograd backward --gradcheck *5", "%%kernel: --gradcheck *5: TypeError: argument after * must be an iterable, not int"),
+        ("--autograd backward --gradcheck x[:3", "%%kernel: --gradcheck x[:3: SyntaxError: '[' was never closed"),
     ],
 )
 def test_mistakes_of_a_gradient_check_are_usage_errors(shell, options, said):
@@ -191,3 +199,12 @@ def test_what_a_check_is_given_does_not_become_the_reference(shell, capsys):
     out(shell, capsys, f"%%kernel {SQUARE_OP} --reference np.abs --check np.square\n{SQUARE}")
     assert shell.user_ns["square"].reference is np.abs
     assert "it does not become the operator's reference" in " ".join(out(shell, capsys, "%%kernel --help").split())
+
+
+def test_a_mistake_of_the_reference_is_none_of_the_arguments(shell):
+    def refuse(x):
+        raise wb.ArgumentError("the reference has no such thing")
+
+    shell.user_ns["refuse"] = refuse
+    shown = mistake(shell, f"%%kernel {SQUARE_OP} --check refuse --args 'np.ones(3, np.float32)'\n{SQUARE}")
+    assert "the reference has no such thing" in shown and "--args" not in shown

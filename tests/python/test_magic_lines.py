@@ -219,6 +219,7 @@ def test_names_of_pythons_are_refused_with_advice(shell):
         ("%kernel_printf", ["blocks with these indices", "a range such as 0:4 (its end is not in it)", "examples: %kernel_printf"]),
         ("%kernel_check", ["OP                the operator", "name=argument", "--rtol belongs to it", "instead of the operator's own"]),
         ("%kernel_bench", ["OP           the operator", "a callable to time beside it", "1k:1M (doubling)", "makes the arguments for a size"]),
+        ("%kernel_bench", ["except in Python: OP, EXPR and E", "bytes that a call moves, for throughput and a roofline", "the operator's arguments and n, the size"]),
         ("%kernel_history", ["a kernel, an operator or a module that a cell has made"]),
         ("%kernel_gpu", ["a kernel, an operator or a module: a name", "architecture: sm_90"]),
         ("%kernel_ir", ["those of the operator's launches"]),
@@ -238,3 +239,55 @@ def test_a_launch_of_a_shape_is_listed_as_it_is_launched(shell, capsys):
     assert "copy in blocks of 8 x 4 x 1" in out(shell, capsys, "%kernel_ir copy --tiers --block 8,4")
     kernel(shell, RELU_OP, RELU.replace("void relu", "void __launch_bounds__(64) relu"))
     assert "relu in blocks of 64 x 1 x 1" in out(shell, capsys, "%kernel_ir relu --tiers")
+
+
+@pytest.mark.parametrize(
+    "options, moved, done",
+    [
+        ("--bytes 8", 8, None),
+        ("--bytes 2*x.nbytes --flops n", 800, 100),
+        ("--bytes counted --flops=counted", 800, 0),
+        ("--bytes arguments --flops 'per * x.size'", 800, 300),
+        ("--flops 'lambda n: 2 * n'", None, 200),
+    ],
+)
+def test_a_benchmark_is_told_what_a_call_does(shell, options, moved, done):
+    kernel(shell, RELU_OP, RELU)
+    shell.user_ns["per"] = 3
+    for line in (f"relu f=relu {options} --sizes 100", f"relu f=relu {options} --sizes 100 --make 'lambda n: np.ones(n, np.float32)'"):
+        rows = shell.run_line_magic("kernel_bench", line).rows
+        assert [(row["name"], row["bytes"], row["flops"]) for row in rows] == [("relu", moved, done), ("f", moved, done)]
+
+
+def test_a_cell_that_is_timed_is_told_what_a_call_does(shell, capsys):
+    assert "MB/s" in out(shell, capsys, f"%%kernel {RELU_OP} --bench --sizes 100 --bytes 8\n{RELU}")
+    assert "GFLOP/s" in out(shell, capsys, f"%%kernel {RELU_OP} --bench --args 'np.ones(1000, np.float32)' --flops 'x.size * 10**5'\n{RELU}").replace("TFLOP/s", "GFLOP/s")
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ("--bytes nosuch", "%kernel_bench: --bytes nosuch: NameError: name 'nosuch' is not defined"),
+        ("--bytes x[", "%kernel_bench: --bytes x[: SyntaxError"),
+        ("--bytes=-1", "--bytes -1: it is -1 at size 100; write counted, arguments, or an expression of x, n that gives a whole number from 0 on"),
+        ("--flops n/3", "--flops n/3: it is 33.333333333333336 at size 100; write counted, or an expression of x, n"),
+        ("--flops x", "--flops x: it is array("),
+        ("--flops '\"counted\"'", "--flops \"counted\": it is 'counted' at size 100"),
+        ("--bytes", "expected one argument"),
+        ("--flops 1 --flops 2", "--flops is there twice"),
+    ],
+)
+def test_a_count_that_is_none_is_refused(shell, options, said):
+    kernel(shell, RELU_OP, RELU)
+    assert said in mistake(shell, f"%kernel_bench relu {options} --sizes 100")
+
+
+def test_counts_are_about_a_benchmark(shell):
+    assert "%%kernel: --bytes is about --bench, which is not there" in mistake(shell, f"%%kernel {RELU_OP} --check np.abs --bytes 8\n{RELU}")
+    assert "--flops is about the operator that --op makes" in mistake(shell, f"%%kernel --flops 8\n{RELU}")
+
+
+def test_sizes_of_an_operator_that_nothing_describes_need_somebody_who_makes_arguments(shell):
+    line = "--op 'lab::host_times(Tensor x) -> Tensor' --check 'lambda x: 2 * x' --bench --args 'np.ones(3)' --sizes 100 --bytes 8"
+    text = "at::Tensor host_times(at::Tensor x) { return x * 2; }"
+    assert "`lab::host_times` does not say what its arrays are; give make_args=" in mistake(shell, f"%%kernel {line}\n{text}")

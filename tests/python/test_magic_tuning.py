@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_magics import mistake, out, shell
+from test_magics import kernel, mistake, out, shell
 
 import workbench as wb
 from workbench import magic_tuning, tuning
@@ -131,12 +131,48 @@ def test_the_best_is_what_is_timed(shell, capsys, fastest):
 
 
 def test_no_right_configuration_leaves_the_first(shell, capsys):
-    shown = out(shell, capsys, f"%%kernel {SCALE_OP} --reference np.abs --tune PER=1,2 --args 'np.ones(5, np.float32)'\n{SCALE}")
-    assert "right 0" in shown and shown.endswith("%%kernel: no configuration is right; `scaled` stays PER=1\n") and told(shell) == 1
+    # A name that no cell has used, for which there is nothing to go back to.
+    line = SCALE_OP.replace("scaled", "first_alone")
+    shown = out(shell, capsys, f"%%kernel {line} --reference np.abs --tune PER=1,2 --args 'np.ones(5, np.float32)'\n{SCALE}")
+    assert "right 0" in shown and shown.endswith("%%kernel: no configuration is right; `first_alone` stays PER=1\n") and told(shell) == 1
     # Random arrays that the operator cannot take are said to be random.
     text = "__global__ void id(const float* x, float* y, int m, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < m * n) y[i] = x[i]; }"
     shown = out(shell, capsys, f"%%kernel --op 'tunes::id(Tensor x) -> Tensor' --shape 'x[m, n] -> y[m, n]' --tune block=32,64 --sizes 64\n{text}")
     assert "wants rank 2" in shown and "the arguments are random arrays of one dimension" in shown
+
+
+@pytest.mark.parametrize("option", ["--tune threads=q,n", "--shared-mem q --tune block=32,64"])
+def test_an_operator_that_cannot_be_made_is_said_by_its_option_and_its_values(shell, option):
+    shown = mistake(shell, f"%%kernel {TWO_OP} --kernel mul {option}\n{TWO}")
+    where, values = ("--threads", "threads=q") if "threads" in option else ("--shared-mem", "block=32")
+    assert shown.startswith(f"%%kernel: {where}: `q` is no dim") and f"(with {values}, the first of --tune)\n" in shown
+
+
+def test_a_tuning_that_fails_leaves_the_former_operator(shell, capsys):
+    line, wrong = SCALE_OP.replace("{PER}", "1"), SCALE.replace("2 * x[i]", "3 * x[i]")
+    kernel(shell, f"{line} -D PER=1 {DOUBLED} --autograd 'lambda ctx, g: 2 * g'", SCALE)
+    scaled = shell.user_ns["scaled"]
+    for mistake_ in ("", "--make 'lambda n: nosuch'"):
+        shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 100 --bench {mistake_}\n{wrong}")
+        assert "right 0" in shown and "%%kernel: no configuration is right; `scaled` is again what it was before this cell" in shown
+        assert shown.endswith("%%kernel: not timed, because no configuration is right\n") and "median" not in shown
+        with pytest.warns(UserWarning, match="`scaled` is the version before the last edit, which has no right configuration"):
+            assert shell.user_ns["scaled"](ones(3)).tolist() == [2] * 3
+        assert shell.user_ns["scaled"] is scaled is wb.ops.tunes.scaled
+        assert scaled.gradcheck(ones(3)).passed and scaled.check(ones(3)).passed and scaled.history[-1].restores is not None
+    # The next cell makes it new.
+    out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 100\n{SCALE}")
+    assert scaled(ones(3)).tolist() == [2] * 3 and scaled._why_stale is None
+
+
+def test_a_kernel_does_not_take_the_name_of_an_operator_that_could_not_be_made(shell):
+    line = "--op 'tunes::mul(Tensor x) -> Tensor' --shape 'x[n] -> y[n]' --kernel mul"
+    kernel(shell, line, TWO)
+    before = shell.user_ns["mul"]
+    mistake(shell, f"%%kernel {line} --threads q --tune block=32,64\n{TWO}")
+    assert shell.user_ns["mul"] is before and isinstance(before, wb.Op) and isinstance(shell.user_ns["add"], wb.Kernel)
+    with pytest.warns(UserWarning, match="made no operator"):
+        assert before(ones(2)).tolist() == [2, 2]
 
 
 def test_template_arguments_and_blocks_are_filled_in(shell, capsys, fastest, _quick):
@@ -251,7 +287,15 @@ LINE = f"%%kernel {SCALE_OP} "
         ("--tune PER=1,2 -D PER=1", "--tune PER=... and -D PER both define the macro; leave out -D PER"),
         ("--tune PER=1,2 --tune block=32,64 --block 32", "--tune block=... and --block both say it; leave out --block"),
         ("--tune PER=1,2 --tune shared_mem=0,4 --shared-mem 4", "leave out --shared-mem"),
-        ("--tune PER=1,2 --tune BLOK=32,64", "--tune BLOK=...: neither the text nor the launch has `BLOK`; options are block, threads"),
+        ("--tune PER=1,2 --tune BLOK=32,64", "--tune BLOK=...: neither the text nor the launch has `BLOK`; did you mean `block`? options are block, threads"),
+        ("--tune per=1,2", "--tune per=...: neither the text nor the launch has `per`; did you mean `PER`? options are"),
+        ("--tune PER=1,2 --tune Block=32,64", "--tune Block=...: neither the text nor the launch has `Block`; did you mean `block`?"),
+        ("--tune PER=0,-1", "--tune PER=0,-1: {PER} stands in --threads (n + {PER} - 1) / {PER}, which has whole numbers from 0 on, and -1 is none"),
+        ("--tune PER=1,1.5", "which has whole numbers from 0 on, and 1.5 is none"),
+        ("--tune PER=1,2 --tune B=0,64 --block {B}", "--tune B=0,64: {B} stands in --block {B}, which has whole numbers from 1 on, and 0 is none"),
+        ("--tune PER=1,2 --tune block=64,0", "--tune block=64,0: block is 0; numbers are 1 or more"),
+        ("--tune PER=1,2 --tune block=2048", "--tune block=2048: a block has at most 1024 threads, and 2048 has 2048"),
+        ("--tune PER=1,2 --tune shared_mem=0,-4", "--tune shared_mem=0,-4: shared_mem is -4; numbers are 0 or more"),
         ("--tune PER=1,2 --grid '{PER * 2}'", "write the name alone in its braces"),
         ("--tune PER=1,2 --block '{OTHER}'", "--block: {OTHER}: NameError"),
         ("--tune PER=1,2 --block '{PER}x'", "a block has numbers of threads"),

@@ -156,9 +156,8 @@ def test_a_gradient_by_an_operator_that_is_wrong():
     with pytest.raises(wb.ArgumentError, match="not both"):
         op.register_autograd("wb_wrong_operator::square_backward", saves=["x"], setup_context=lambda ctx, inputs, output: None)
     x = np.ones(3, np.float32)
-    op.register_autograd("wb_wrong_operator::nobody", saves=["x"])
     with pytest.raises(wb.ArgumentError, match="there is no operator `wb_wrong_operator::nobody`, the backward of"):
-        op.vjp(x)[1](x)
+        op.register_autograd("wb_wrong_operator::nobody", saves=["x"])
     with pytest.raises(wb.ArgumentError, match="has no `output.1`: it has 1 outputs"):
         op.register_autograd("wb_wrong_operator::square_backward", saves=["output.1"])
     with pytest.raises(wb.ArgumentError, match="saves is a list of names, got the str 'x'"):

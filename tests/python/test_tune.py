@@ -150,7 +150,7 @@ def test_a_tuning_without_a_reference_says_so():
         ({"PER": [1]}, {"make_args": 3}, "make_args is a callable"),
         ({"PER": [1]}, {"reference": 3}, "reference is a callable, got int"),
         ({"PER": [1]}, {"rtol": 1e-3}, "give both rtol and atol"),
-        ({"PER": [1]}, {"PER": 3}, "wb.tune has no option PER="),
+        ({"PER": [1]}, {"PER": 3}, "`wb.tune` has no option `PER`; those of operators are kernel"),
         ({"PER": [1]}, {"schema": None}, "give its schema"),
         ({"PER": [1]}, {"executor": 4}, "executor is a int without `submit`; give"),
         ({"PER": [1]}, {"executor": SimpleNamespace(executor=SimpleNamespace(submit=print))}, "without `submit` (its `.executor` has one)"),

@@ -200,8 +200,8 @@ impl Kernel {
         self.stale.mark(why);
     }
 
-    #[pyo3(signature = (*_args))]
-    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*_args, **_named))]
+    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let name = self.kernel.name();
         Err(argument(
             py,
@@ -301,9 +301,10 @@ pub fn seconds(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration
 #[pymethods]
 impl Launcher {
     /// Runs the kernel with these arguments and waits for it, or queues it on arrays that lie on a GPU.
-    #[pyo3(signature = (*args))]
-    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*args, **named))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let kernel = self.kernel.get();
+        refuse_named(py, kernel.kernel.name(), named)?;
         kernel.run(py, &self.shape, args, kernel.timeout)
     }
 
@@ -316,6 +317,18 @@ impl Launcher {
     fn __repr__(&self) -> String {
         format!("<launch of {} {}>", self.kernel.get().kernel.name(), self.shape)
     }
+}
+
+/// The error for arguments by name in `k[grid, block](...)`, which takes one value a parameter, by position.
+pub fn refuse_named(py: Python<'_>, name: &str, named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    let Some(key) = named.and_then(|named| named.keys().iter().next()) else { return Ok(()) };
+    let key: String = key.extract()?;
+    let right = match key.as_str() {
+        "timeout" | "stream" | "shared_mem" => format!("{name}.launch(grid, block, (...), {key}=...)"),
+        _ => format!("{name}[grid, block, shared_mem, stream](...), or {name}.launch(grid, block, (...), timeout=...)"),
+    };
+    let message = format!("`{name}[grid, block](...)` takes one value a parameter, by position, and no `{key}=`");
+    Err(argument(py, format!("{message}; options of a launch are given as in {right}")))
 }
 
 impl std::fmt::Display for Shape {

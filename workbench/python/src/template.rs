@@ -9,7 +9,7 @@ use workbench::runtime::{DType, Device, Error, Program};
 use crate::args;
 use crate::errors::{self, argument};
 use crate::interrupt::compiling;
-use crate::kernel::{Kernel, Shape, seconds};
+use crate::kernel::{Kernel, Shape, refuse_named, seconds};
 use crate::module::Module;
 use crate::ndarray::View;
 use crate::on_gpu::GpuArray;
@@ -124,8 +124,8 @@ impl KernelTemplate {
         self.stale.mark(why);
     }
 
-    #[pyo3(signature = (*_args))]
-    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*_args, **_named))]
+    fn __call__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let name = &self.name;
         Err(argument(
             py,
@@ -150,9 +150,10 @@ impl KernelTemplate {
 #[pymethods]
 impl TemplateLauncher {
     /// Runs the instance that these arguments ask for and waits for it.
-    #[pyo3(signature = (*args))]
-    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    #[pyo3(signature = (*args, **named))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let template = self.template.get();
+        refuse_named(py, &template.name, named)?;
         template.instance(py, args)?.run(py, &self.shape, args, template.timeout)
     }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Sequence
 
 from . import _workbench
+from ._calls import clear_calls
 from ._options import parse_options, plain_device
 from ._workbench import Module
 from .errors import make_argument_error
@@ -19,6 +20,7 @@ __all__ = ["compile", "devices"]
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 
 
+@clear_calls
 def compile(
     source: str,
     device: str = "cpu",
@@ -63,6 +65,8 @@ def compile(
     if not isinstance(source, str):
         raise make_argument_error(f"source is a str, got {type(source).__name__}")
     device = plain_device(device)
+    if device == "cpu" and isinstance(arch, str):
+        raise make_argument_error(f"arch={arch!r} is a GPU's, and device is \"cpu\", which has none; give device=\"cuda\", or leave out arch=")
     pairs = [(str(key), macro(value)) for key, value in (defines or {}).items()]
     parsed = parse_options(options, device)
     found = dict(headers or {})

@@ -6,7 +6,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .errors import add_place, make_argument_error
+from .errors import ArgumentError, add_place, make_argument_error
 
 __all__ = ["Context", "Pullback", "RecordedPullback"]
 
@@ -107,22 +107,52 @@ class Pullback:
         ctx: Context,
         backward: Callable[..., Any],
         inputs: Sequence[Any],
+        output: Any,
+        results: int,
     ) -> None:
         self._name, self._params, self._positional, self._ctx, self._backward = name, params, positional, ctx, backward
         self._shapes = shapes_of(inputs)
+        # The types and shapes of the results that are arrays, and None for the others.
+        every = () if results == 0 else tuple(output) if results > 1 else (output,)
+        self._results = [(str(one.dtype).rpartition(".")[2], tuple(one.shape)) if hasattr(one, "dtype") else None for one in every]
 
     def __call__(self, *grads: Any) -> tuple[Any, ...]:
         """One gradient per input of the operator."""
+        others = self._hold(grads)
         try:
             result = self._backward(self._ctx, *grads)
+        except ArgumentError as error:
+            if others:
+                raise make_argument_error(f"{others}: {error}") from error
+            add_place(error, f"in the backward of `{self._name}`")
+            raise
         except Exception as error:
             add_place(error, f"in the backward of `{self._name}`")
+            if others:
+                add_place(error, others)
             raise
         given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if len(given) == self._positional:
             # Arguments that are passed by name alone need not be mentioned, as in torch.
             given += (None,) * (len(self._shapes) - self._positional)
         return checked_gradients(self._name, self._params, self._shapes, given)
+
+    def _hold(self, grads: Sequence[Any]) -> str:
+        """Raises ArgumentError for gradients that are not those of the results; gives the types that differ, in words."""
+        if len(grads) != len(self._results):
+            counted = "1 gradient, that of its result" if len(self._results) == 1 else f"{len(self._results)} gradients, one for each result"
+            raise make_argument_error(f"the pullback of `{self._name}` takes {counted}, and {len(grads)} came")
+        others = []
+        for at, (grad, known) in enumerate(zip(grads, self._results)):
+            if known is None or not hasattr(grad, "dtype"):
+                continue
+            which = "the result" if len(grads) == 1 else f"result {at}"
+            dtype, shape = str(grad.dtype).rpartition(".")[2], tuple(grad.shape)
+            if len(shape) > len(known[1]) or any(a not in (1, b) for a, b in zip(reversed(shape), reversed(known[1]))):
+                raise make_argument_error(f"the pullback of `{self._name}` got a gradient of shape {shape} for {which}, whose shape is {known[1]}")
+            if dtype != known[0]:
+                others.append(f"the gradient of {which} of `{self._name}` came as {dtype}, and {known[0]} is expected, as the result is")
+        return "; ".join(others)
 
     def __repr__(self) -> str:
         return f"<pullback of {self._name}>"

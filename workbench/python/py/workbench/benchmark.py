@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 import numpy as np
 
 from . import _workbench
+from ._calls import clear_calls
 from ._workbench import BenchReport
 from ._progress import progress_line
 from .errors import make_argument_error
@@ -18,6 +19,7 @@ Work = Union[Callable[[int], int], Mapping[str, Callable[[int], int]], None]
 __all__ = ["bench", "bench_callable", "ceilings", "distinct", "do_bench"]
 
 
+@clear_calls
 def bench(
     contestants: Mapping[str, Callable[..., Any]],
     sizes: Iterable[int],
@@ -253,6 +255,7 @@ def ceilings() -> dict[str, float]:
     return _workbench.ceilings()
 
 
+@clear_calls
 def do_bench(
     fn: Callable[[], Any],
     warmup: float = 25,

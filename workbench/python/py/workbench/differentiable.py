@@ -10,13 +10,16 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, cast
 
 import numpy as np
 
-from . import _workbench, torch_side
+from . import _workbench, gradient_checks, torch_side
+from ._calls import clear_calls, hold_keywords
 from ._options import plain_device
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, RecordedPullback, needs_grad
 from .benchmark import bench_callable, distinct
 from .description import Documentation, describe
-from .errors import make_argument_error
+from .copying import copies
+from .errors import ArgumentError, make_argument_error
+from .gradient_rules import OperatorGradient, hold_rule, is_floating, outputs_of
 from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 from .spec import DTYPES, moved_to_first, Spec
 
@@ -30,6 +33,16 @@ _FORWARDED = (
 )
 
 
+#: The abilities of operators of kernels alone, with who has them.
+_OF_KERNELS = {
+    "work": "work is counted while a kernel runs, so for operators that wb.op makes of a `__global__` kernel; "
+    "make one of the kernel that it launches, or give wb.bench bytes= and flops= as callables of the size",
+    "writer_map": "the threads that write are known of operators that wb.op makes of a `__global__` kernel",
+    **dict.fromkeys(("history", "version", "restore"), "versions are kept of operators that wb.op makes of a `__global__` kernel"),
+    **dict.fromkeys(("binding", "kernel", "module"), "operators that wb.op makes of a `__global__` kernel have it"),
+}  # fmt: skip
+
+
 def warn_of_old(why: str, place: str | None = None) -> None:
     """Warns that a version before the last edit is used, at the user's line or at a place that is given; each time, also for the same text."""
     frame = sys._getframe(1)
@@ -38,6 +51,7 @@ def warn_of_old(why: str, place: str | None = None) -> None:
     warnings.warn_explicit(why, UserWarning, place or frame.f_code.co_filename, frame.f_lineno if place is None else 1)
 
 
+@clear_calls
 class Differentiable:
     """An operator that may have a gradient."""
 
@@ -137,10 +151,10 @@ class Differentiable:
         elif isinstance(backward, str):
             raise make_argument_error(f"say what `{backward}` is called with: saves=[...] names arguments and outputs")
         else:
+            if differentiable is not None:
+                raise make_argument_error("differentiable= is about the operator that saves= calls, and there is no saves=")
+            hold_rule(self.name, outputs_of(self), self.params[self._positional :], backward, setup_context)
             made = backward
-            for function in (backward, setup_context):
-                if function is not None and not callable(function):
-                    raise make_argument_error(f"a callable is wanted, got {type(function).__name__}")
         self._gradient_rule = (made, setup_context)
         torch_side.set_gradient(self.name)
         return backward
@@ -446,38 +460,13 @@ class Differentiable:
     def _gradcheck_by_calls(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], eps: float, atol: float, rtol: float, raise_exception: bool
     ) -> GradReport:
-        """A gradient check in float64 if calls in that type succeed, else in float32."""
+        """A gradient check by calls alone."""
         inputs = list(self._arguments(args, kwargs))
-        places = [i for i, value in enumerate(inputs) if is_floating(value)]
-        names = [self.params[i] for i in places]
-
-        def whole(arrays: tuple[Any, ...]) -> list[Any]:
-            filled = list(inputs)
-            for place, array in zip(places, arrays):
-                filled[place] = array
-            return filled
-
-        def call(filled: list[Any]) -> Any:
-            count = self._positional
-            return self(*filled[:count], **dict(zip(self.params[count:], filled[count:])))  # type: ignore[operator]
-
-        def forward(*arrays: Any) -> Any:
-            return call(copies(whole(arrays)))
-
-        def pullback(*arrays: Any) -> Callable[..., tuple[Any, ...]]:
-            _, pull = self._pulled(whole(arrays))
-            return lambda *grads: tuple(pull(*grads)[place] for place in places)
-
-        def widened(dtype: str) -> list[Any]:
-            return [np.ascontiguousarray(np.asarray(inputs[place]).astype(dtype)) for place in places]
-
-        why = None
+        gradient_checks.hold(self, inputs, eps, atol, rtol)
         try:
-            forward(*widened("float64"))
-        except (RuntimeError, ValueError, TypeError, NotImplementedError) as error:
-            why, eps, atol = str(error).splitlines()[0], 1e-2, 1e-2
-        arrays = widened("float64" if why is None else "float32")
-        report = _workbench.gradcheck_call(forward, pullback, arrays, names, eps, atol, rtol, self.name, why)
+            report = gradient_checks.by_calls(self, inputs, eps, atol, rtol)
+        except ArgumentError as error:
+            raise gradient_checks.clearer(self, inputs, error) from None
         if raise_exception and not report:
             raise RuntimeError(str(report))
         return report
@@ -531,101 +520,10 @@ class Differentiable:
                 )
             else:
                 self._setup(ctx, inputs, output)
-        return Pullback(self.name, self.params, self._positional, ctx, backward, inputs)
+        return Pullback(self.name, self.params, self._positional, ctx, backward, inputs, output, len(self._results))
 
 
-class OperatorGradient:
-    """A gradient that another operator computes."""
-
-    def __init__(self, op: Differentiable, backward: Any, saves: Sequence[str], differentiable: Sequence[str] | None) -> None:
-        if isinstance(saves, str):
-            raise make_argument_error(f"saves is a list of names, got the str {saves!r}")
-        self.name, self.params, self.count = op.name, op.params, op._positional
-        outputs = len(op._results)
-        self.backward, self.saves = backward, list(saves)
-        self.differentiable = None if differentiable is None else list(differentiable)
-        for name in (*self.saves, *(self.differentiable or ())):
-            lead, _, number = name.partition(".")
-            is_output = lead == "output" and (not number or number.isdigit()) and name in self.saves
-            if name not in self.params and not is_output:
-                raise make_argument_error(
-                    f"`{self.name}` has no argument `{name}`; it has {', '.join(self.params)}, and \"output\""
-                )
-            if name not in self.params and int(number or 0) >= outputs:
-                raise make_argument_error(f"`{self.name}` has no `{name}`: it has {outputs} outputs")
-        if not isinstance(backward, str) and not callable(backward):
-            raise make_argument_error(f"an operator or its name is wanted, got {type(backward).__name__}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        from .operators import handles
-
-        # The pickle of a gradient includes the operator that it calls.
-        return self.__dict__ | {"_with": handles.get(self.backward) if isinstance(self.backward, str) else None}
-
-    def called(self) -> Callable[..., Any]:
-        """The operator, by the present meaning of its name."""
-        if not isinstance(self.backward, str):
-            return self.backward  # type: ignore[no-any-return]
-        from .operators import handles
-
-        found = handles.get(self.backward)
-        if found is None:
-            raise make_argument_error(f"there is no operator `{self.backward}`, the backward of `{self.name}`")
-        return found  # type: ignore[no-any-return]
-
-    def setup(self, ctx: Any, inputs: Any, output: Any, keyword_only_inputs: Any = None) -> None:
-        """Keeps the values to save."""
-        given = dict(zip(self.params, inputs)) | (keyword_only_inputs or {})
-        outputs = output if isinstance(output, (tuple, list)) else (output,)
-        arrays, ctx._wb_saved = [], []
-        for name in self.saves:
-            if name in given:
-                value = given[name]
-            else:
-                at = int(name.partition(".")[2] or 0)
-                if at >= len(outputs):
-                    raise make_argument_error(f"`{self.name}` has no `{name}`: it has {len(outputs)} outputs")
-                value = outputs[at]
-            # torch keeps arrays itself, and only arrays.
-            is_array = hasattr(value, "dtype") and hasattr(value, "shape")
-            ctx._wb_saved.append(None if is_array else (value,))
-            if is_array:
-                arrays.append(value)
-        ctx.save_for_backward(*arrays)
-        ctx._wb_floats = [is_floating(value) for value in outputs]
-        every = [name for name, value in given.items() if is_floating(value)]
-        ctx._wb_wanted = every if self.differentiable is None else self.differentiable
-        # The backward operator gives a gradient for every tensor that its forward may have, also for one that was left out.
-        ctx._wb_absent = [name for name in self.params if given.get(name) is None]
-        ctx._wb_possible = [name for name in self.params if name in every or name in ctx._wb_absent]
-
-    def run(self, ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        """One gradient per input."""
-        arrays = iter(ctx.saved_tensors)
-        saved = [next(arrays) if kept is None else kept[0] for kept in ctx._wb_saved]
-        given = [grad for grad, floating in zip(grads, ctx._wb_floats) if floating]
-        made = self.called()(*given, *saved)
-        several = tuple(made) if isinstance(made, (tuple, list)) else (made,)
-        wanted = ctx._wb_wanted
-        if self.differentiable is None and len(several) == len(ctx._wb_possible):
-            wanted = ctx._wb_possible
-        if len(several) != len(wanted):
-            raise make_argument_error(
-                f"the backward of `{self.name}` gave {len(several)} gradients for {len(wanted)} arguments "
-                f"({', '.join(wanted)}); differentiable= says which it gives"
-            )
-        by_name = {name: grad for name, grad in zip(wanted, several) if name not in ctx._wb_absent}
-        return tuple(by_name.get(name) for name in self.params[: self.count])
-
-
-def is_floating(value: Any) -> bool:
-    """True if it is an array of floating-point numbers, of NumPy or torch."""
-    own = getattr(value, "is_floating_point", None)
-    if own is not None:
-        return bool(own())
-    return hasattr(value, "shape") and needs_grad(value)
-
-
+@clear_calls
 class LibraryOp(Differentiable, NativeLibraryOp):
     """An operator of the dispatcher: `wb.ops.lab.muladd(a, b, 2.0)`; one of its overloads as an attribute: `.default`, `.Scalar`.
 
@@ -734,6 +632,9 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     def __getattr__(self, name: str) -> NativeLibraryOp:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in _OF_KERNELS and name not in self.overloads():
+            what = "computed by a callable of Python's" if isinstance(self, PythonOp) else "of a host function, which launches what it likes"
+            raise AttributeError(f"`{self.name}` is {what}, and has no `{name}`: {_OF_KERNELS[name]}", name=name, obj=self)
         return self._overload(name)
 
     def check(
@@ -759,6 +660,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         wanted = reference or self.reference
         if wanted is None:
             raise make_argument_error(f"`{self.name}` has no reference; give one, as in op.check(..., reference=f)")
+        hold_keywords("LibraryOp.check", kwargs, self.params, ("reference", "rtol", "atol", "equal_nan"))
         if not self._warns_at_call:
             self._warn_stale()
         return self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
@@ -812,6 +714,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         >>> wb.ops.doc_grad.square.gradcheck(np.arange(4.0)).passed
         True
         """
+        hold_keywords("LibraryOp.gradcheck", kwargs, self.params, gradient_checks.OPTIONS)
         return self._gradcheck_by_calls(args, kwargs, eps, atol, rtol, raise_exception)
 
 
@@ -887,14 +790,3 @@ def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, extras: d
     if fake is not None:
         made.register_fake(fake)
     return made._with(extras)
-
-
-def copies(values: Sequence[Any]) -> list[Any]:
-    """Arrays copied with the strides that they have; all else as it is."""
-
-    def one(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            return value.copy(order="K")
-        return [one(item) for item in value] if isinstance(value, list) else value
-
-    return [one(value) for value in values]

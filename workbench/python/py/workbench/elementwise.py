@@ -9,11 +9,13 @@ from typing import Any, Callable, Mapping
 import numpy as np
 
 from . import _workbench
+from ._calls import clear_calls
 from ._compile import compile as compile_source
 from .benchmark import bench_callable
 from .errors import make_argument_error
 from ._workbench import BenchReport, CheckReport, GradReport, Module
 from .autograd import Pullback
+from .gradient_rules import hold_rule
 from .operators import Op, handles, op
 from .outside import is_on_cuda
 
@@ -74,6 +76,7 @@ def _parse(text: str, what: str) -> list[Param]:
     return params
 
 
+@clear_calls
 class Elementwise:
     """An operator made of one expression; `wb.elementwise` makes it.
 
@@ -331,6 +334,7 @@ class Elementwise:
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> Callable[..., Any]:
         """The gradient: `backward(ctx, *grads)` gives one per input, None if an input is a scalar."""
+        hold_rule(self.name, [param.name for param in self.outputs], (), backward, setup_context)
         self._backward = (backward, setup_context)
         return backward
 
@@ -361,6 +365,7 @@ def _rebuild(ins: str, outs: str, text: str, name: str, preamble: str, reference
     return made
 
 
+@clear_calls
 def elementwise(
     in_params: str,
     out_params: str,

@@ -377,6 +377,16 @@ def make_argument_error(message: str) -> BaseException:
     return _remember(ArgumentError(message))
 
 
+def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+    """The end of a message about an unknown word: the known one that is most like it, in whatever case, or nothing."""
+    # The import of a module that only mistakes need would take a tenth of the package's.
+    from difflib import get_close_matches
+
+    by_case = {one.lower(): one for one in known}
+    near = get_close_matches(word.lower(), by_case, 1, alike)
+    return f"; did you mean `{by_case[near[0]]}`?" if near else ""
+
+
 def add_place(error: Exception, where: str) -> None:
     """Adds the place of the call to an exception of a user's function; from Python 3.11 on."""
     if hasattr(error, "add_note"):

@@ -16,10 +16,12 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _workbench
-from .differentiable import Differentiable, LibraryOp, OperatorGradient, PythonOp, copies, is_floating
+from .copying import copies
+from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import KernelFault, make_argument_error
 from .extension import given_texts
 from .functions import Unwritable, written
+from .gradient_rules import OperatorGradient, is_floating
 from .operators import Op
 from .spec import empty_like
 

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, Iterable, Mapping, Sequence
 
 from . import _workbench
+from ._calls import clear_calls
 from ._compile import collect_headers
 from ._options import Options, check_linker_flags, parse_options, split_flags
 from ._workbench import Module
@@ -21,6 +22,7 @@ _OF_NVCC = (".cu", ".cuh")
 # The texts of `load_inline`, and the headers after them that register functions.
 _REGISTERED = {"main.cpp": "functions", "cuda.cu": "functions of cuda.cu"}
 
+@clear_calls
 def load_inline(
     name: str,
     cpp_sources: str | Sequence[str],
@@ -90,6 +92,7 @@ def load_inline(
     return _python_module(name, compiled, None if functions is None else wanted)
 
 
+@clear_calls
 def load(
     name: str,
     sources: str | Sequence[str],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 from ._workbench import BenchReport, CheckReport, NativeHistory, Svg
 from .benchmark import bench_callable
-from .differentiable import copies
+from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .native_reports import BENCH, HISTORY
 from .reports import Report, json_text, tell_columns

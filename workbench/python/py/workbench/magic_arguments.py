@@ -8,7 +8,7 @@ import itertools
 import linecache
 from collections import ChainMap
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from IPython.core.error import UsageError
 from IPython.utils.text import DollarFormatter
@@ -87,13 +87,57 @@ class Expressions:
             raise UsageError(f"{self.magic}: two contestants are called `{twice}`; give one of them another name")
         return {name: self.function(part[2], f"{option}{text}", "contestant") for name, part, text in zip(names, parts, texts)}
 
+    def count(self, text: str, label: str, operator: Any, make: Any, words: Sequence[str]) -> Any:
+        """What a call of an operator moves or does: one of the `words` of `wb.bench`, or a callable of the size, for an expression over `n`, the size, and the
+        operator's arguments, as `make` makes them for it."""
+        text = text.strip()
+        if text in words:
+            return text
+        try:
+            tree = ast.parse(text, mode="eval")
+        except (SyntaxError, ValueError) as error:
+            raise self._mistake(text, label, error) from None
+        found: dict[int, Any] = {}
+
+        def counted(size: int) -> Any:
+            if size not in found:
+                made = make(size)
+                values = dict(zip(operator.params, made if isinstance(made, tuple) else (made,)))
+                value = self._run(tree, text, label, ChainMap({"n": size, **values}, self.shell.user_ns))
+                found[size] = value(size) if callable(value) else value
+                self._hold_count(found[size], label, size, (*operator.params, *([] if "n" in operator.params else ["n"])), words)
+            return found[size]
+
+        return counted
+
+    def _hold_count(self, value: Any, label: str, size: int, names: Sequence[str], words: Sequence[str]) -> None:
+        try:
+            fits = value == int(value) >= 0
+        except (TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
+            either = f"{', '.join(words)}, or an expression of {', '.join(names)} that gives a whole number from 0 on"
+            raise UsageError(f"{self.magic}: {label}: it is {value!r} at size {size}; write {either}")
+
+    @contextlib.contextmanager
+    def about(self, label: str, fit: Callable[[], Any]) -> Iterator[None]:
+        """Errors of a call whose arguments, given by a word of the line, do not fit, with the word; `fit` raises an ArgumentError if they do not."""
+        try:
+            yield
+        except ArgumentError as error:
+            try:
+                fit()
+            except ArgumentError:
+                raise UsageError(f"{self.magic}: {label}: {error}") from None
+            raise
+
     def arguments(self, text: str, label: str | None = None) -> Arguments:
         """The arguments of a call as they stand between its parentheses: `x, c=2.0`."""
         label = text if label is None else label
         try:
             tree = ast.parse(f"_({text})", mode="eval")
         except (SyntaxError, ValueError) as error:
-            raise self._mistake(text, label, error) from None
+            raise self._mistake(text, label, _own_error(text, error)) from None
         call = tree.body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise UsageError(f"{self.magic}: {label}: these are no arguments of one call; write them as between its parentheses: x, c=2.0")
@@ -109,12 +153,23 @@ class Expressions:
         try:
             return eval(compile(tree, name, "eval"), self.shell.user_global_ns, space)
         except Exception as error:
-            raise UsageError(f"{self.magic}: {label}: {type(error).__name__}: {error}") from error
+            # The function that takes the arguments of a call is ours, and its name says nothing.
+            what = str(error).replace(f"{__name__}.{Expressions.arguments.__qualname__}.<locals>.<lambda>() ", "")
+            raise UsageError(f"{self.magic}: {label}: {type(error).__name__}: {what}") from error
 
     def _mistake(self, text: str, label: str, error: Exception) -> UsageError:
         # A word that was cut off at a space seldom is an expression.
         advice = "" if " " in text else "; an expression with spaces stands in quotes"
         return UsageError(f"{self.magic}: {label}: {type(error).__name__}: {getattr(error, 'msg', error)}{advice}")
+
+
+def _own_error(text: str, error: Exception) -> Exception:
+    """The error of a text that does not parse between parentheses, by itself if it knows nothing of these: `x[:3` lacks its own bracket."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError) as own:
+        return own if "never closed" in str(own) else error
+    return error
 
 
 def random_ones(operator: Any, magic: str, remedy: str, size: int = _RANDOM_SIZE) -> Arguments:

@@ -21,7 +21,7 @@ from .errors import ArgumentError
 from .magic_tuning import parameter
 
 __all__ = [
-    "Parser", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
+    "Parser", "add_counts", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
     "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
 ]
 
@@ -38,7 +38,7 @@ _IS_OPTION = re.compile(r"--?[A-Za-z]")
 #: Options of `%%kernel` that say something about the operator of `--op`.
 _OF_OPERATORS = (
     "shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "autograd", "setup_context", "saves", "differentiable",
-    "check", "gradcheck", "tune", "bench", "args", "sizes", "make", "rtol", "atol",
+    "check", "gradcheck", "tune", "bench", "args", "sizes", "make", "bytes", "flops", "rtol", "atol",
 )  # fmt: skip
 #: An option at the start of the line of `%timekernel`; the minus of a number or a name is the statement's.
 _TIME_OPTION = re.compile(r"(--[a-z][\w-]*(?:=\S*)?|-o|-h|--)(?:\s+|$)")
@@ -46,6 +46,7 @@ _RULE = "{...} and $name are filled in with values of the notebook"
 _EXAMPLES = """
 examples:
   %%kernel --op "lab::relu(Tensor x) -> Tensor" --shape "x[*] -> y[*]" --check f --bench numpy=f --sizes 1k:1M
+  %%kernel --op ... --reference f --bench --sizes 1k:1M --bytes "2 * x.nbytes" --flops counted
   %%kernel --op ... --reference f --autograd backward --setup-context setup --check --gradcheck
   %%kernel --op ... --autograd wb.ops.lab.relu_backward --saves x --gradcheck "x[:50]"
   %%kernel --op ... --reference f --tune block=64,128,256 --tune PER=1,2,4 --threads "(n + {PER} - 1) / {PER}"
@@ -179,7 +180,7 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
         "Compiles the cell as CUDA C++ and lands its kernels in the notebook's namespace; with --op it makes an operator. --check, --gradcheck, "
         "--tune and --bench check, tune and time it, in this order; what is wrong is neither tuned nor timed."
     )
-    parser = Parser("%%kernel", does, "EXPR", fill, examples=_EXAMPLES)
+    parser = Parser("%%kernel", does, "EXPR and E of --bytes and --flops", fill, examples=_EXAMPLES)
     text, number, python = parser.text, parser.number, parser.expression
     parser.add_argument("--op", type=text, metavar="SCHEMA", help="register an operator: torch's schema grammar")
     parser.add_argument("--shape", type=text, metavar="S", help='the shape signature, such as "x[*] -> out[*]"')
@@ -231,6 +232,7 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     parser.add_argument("--args", type=python, metavar="EXPR", help=args)
     parser.add_argument("--sizes", type=lambda word: parse_sizes(text(word)), metavar="S", help="sizes of --bench: 1k:1M; --tune takes the last, or 1M without")
     parser.add_argument("--make", type=python, metavar="EXPR", help="a callable that makes the arguments of --bench and --tune for a size")
+    add_counts(parser)
     parser.add_argument("--rtol", type=number, metavar="R", help="relative tolerance of --check and --tune; --atol belongs to it")
     parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check and --tune; --rtol belongs to it")
     parser.add_argument("--timeout", type=number, metavar="S", help="seconds after which a launch is stopped")
@@ -246,6 +248,14 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     parser.add_argument("--strict-device", action="store_true", help="host functions see host arrays on the CPU")
     parser.add_argument("--unified-memory", action="store_true", help="kernels may touch the host's memory")
     return parser
+
+
+def add_counts(parser: Parser) -> None:
+    """The options of a benchmark that say what a call does."""
+    work = "a number, an expression over the operator's arguments and n, the size, or counted, while its kernel runs once more"
+    moved = f"bytes that a call moves, for throughput and a roofline: {work}; or arguments, for the arrays that go in and out"
+    parser.add_argument("--bytes", type=parser.expression, metavar="E", help=moved)
+    parser.add_argument("--flops", type=parser.expression, metavar="E", help=f"operations on floats that a call does: {work}")
 
 
 def listing_parser(fill: Fill | None = None) -> Parser:
@@ -407,12 +417,13 @@ def refuse_idle(args: argparse.Namespace) -> None:
     is_timed = args.bench is not None or args.tune is not None
     wants = {"args": args.check is not None or args.gradcheck is True or is_timed and not has_sizes, "sizes": is_timed, "make": is_timed}
     wants |= dict.fromkeys(("rtol", "atol"), args.check is not None or args.tune is not None)
+    wants |= dict.fromkeys(("bytes", "flops"), args.bench is not None)
     wants |= dict.fromkeys(("setup_context", "saves"), args.autograd is not None)
     wants |= {"arch": args.device == "cuda", "differentiable": args.saves is not None}
     for option, is_used in wants.items():
         if getattr(args, option) is not None and not is_used:
             asked = {"arch": "--device cuda", "setup_context": "--autograd", "saves": "--autograd", "differentiable": "--saves"}
-            asked |= dict.fromkeys(("rtol", "atol"), "--check or --tune")
+            asked |= dict.fromkeys(("rtol", "atol"), "--check or --tune") | dict.fromkeys(("bytes", "flops"), "--bench")
             asked["args"] = "--check, and --bench or --tune without --sizes and --make, and --gradcheck without arguments of its own"
             raise UsageError(f"%%kernel: --{option.replace('_', '-')} is about {asked.get(option, '--bench or --tune')}, which is not there")
     if args.setup_context is not None and args.saves is not None:

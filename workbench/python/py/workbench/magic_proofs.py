@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, Callable, ContextManager
 
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from . import gradient_checks
 from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate
 from .differentiable import Differentiable
 from .errors import ArgumentError
 from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
 from .magic_options import parse_sizes, tolerances
-from .magic_tuning import Tuning
+from .magic_tuning import NoneRight, Tuning
 
 __all__ = ["SIZES", "bench", "check", "give_gradient", "prove"]
 
@@ -32,14 +33,30 @@ def check(operator: Any, given: Arguments | None, options: dict[str, Any], magic
         return operator.check(*made.values, **made.named, **options)
 
 
-def bench(operator: Any, others: dict[str, Any], given: Arguments | None, sizes: list[int] | None, make: Any, magic: str, remedy: str) -> Any:
-    """A benchmark over sizes, or on values where there are some and no sizes."""
-    if given is not None and sizes is None and make is None:
-        return operator.bench(*operator._arguments(given.values, given.named), others=others)
+def bench(
+    operator: Any,
+    others: dict[str, Any],
+    given: Arguments | None,
+    args: argparse.Namespace,
+    make: Any,
+    words: Expressions,
+    remedy: str,
+) -> Any:
+    """A benchmark over the sizes of a line, or on values where there are some and no sizes."""
+    is_given = given is not None and args.sizes is None and make is None
+    values = operator._arguments(given.values, given.named) if given is not None and is_given else ()
+    made = (lambda _: values) if is_given else make or getattr(operator, "_random_args", None)
+    work = {
+        option: words.count(text, f"--{option} {text}", operator, made, known)
+        for option, known in (("bytes", ("counted", "arguments")), ("flops", ("counted",)))
+        if (text := getattr(args, option)) is not None
+    }
+    if is_given:
+        return operator.bench(*values, others=others, **work)
     if make is not None:
-        return operator.bench(sizes=sizes or SIZES, others=others, make_args=make)
-    with said_as_random(magic, remedy):
-        return operator.bench(sizes=sizes or SIZES, others=others)
+        return operator.bench(sizes=args.sizes or SIZES, others=others, make_args=make, **work)
+    with said_as_random(words.magic, remedy):
+        return operator.bench(sizes=args.sizes or SIZES, others=others, **work)
 
 
 def give_gradient(operator: Any, args: argparse.Namespace, words: Expressions) -> UsageError | None:
@@ -78,9 +95,10 @@ def _refuse_backward(backward: Any, args: argparse.Namespace, label: str) -> Non
         raise UsageError(f"%%kernel: {label}: {a_type(backward)} is no backward; a callable is wanted, backward(ctx, *grads), or an operator with --saves")
 
 
-def prove(operator: Any, args: argparse.Namespace, words: Expressions, tuning: Tuning | None) -> bool:
+def prove(operator: Any, args: argparse.Namespace, words: Expressions, tuning: Tuning | None, undo: Callable[[], bool]) -> bool:
     """Checks, tunes and times the operator of a cell, as its line asks; what is wrong is neither tuned nor timed. Mistakes in the line come
-    before all of it. Gives True if the operator has become another configuration."""
+    before all of it. Gives True if the operator has become another configuration. A tuning that finds none calls `undo`, which gives the
+    operator the meaning that it had before the cell, and True if it had one."""
     given = None if args.args is None else words.arguments(args.args, f"--args {args.args}")
     has_own = isinstance(args.check, str)
     reference = words.function(args.check, f"--check {args.check}", "reference") if has_own else operator.reference
@@ -98,21 +116,42 @@ def prove(operator: Any, args: argparse.Namespace, words: Expressions, tuning: T
         random_ones(operator, "%%kernel", "write --args or --make")
     undone = " and ".join([*(["tuned"] if tuning is not None else []), *(["timed"] if args.bench is not None else [])])
     if args.check is not None:
-        report = check(operator, given, {"reference": reference, **tolerances(args)}, "%%kernel", "--args gives others")
+        with _about_args(operator, given, args, words):
+            report = check(operator, given, {"reference": reference, **tolerances(args)}, "%%kernel", "--args gives others")
         display(report)
         if not report:
             _say_undone(undone, "it does not agree with its reference")
             return False
     if args.gradcheck is not None:
-        graded = _gradcheck(operator, at)
+        label = f"--gradcheck {args.gradcheck}" if isinstance(args.gradcheck, str) else f"--args {args.args}"
+        inputs = lambda: operator._arguments(at.values, at.named) if at is not None else ()
+        with words.about(label, lambda: at is not None and gradient_checks.fit(operator, inputs())):
+            graded = _gradcheck(operator, at)
         display(graded)
         if not graded:
             _say_undone(undone, "its gradient does not agree with differences")
             return False
-    is_other = tuning is not None and tuning.run(operator, reference, given, args.sizes, make, tolerances(args))
+    is_other = False
+    if tuning is not None:
+        try:
+            with _about_args(operator, given, args, words):
+                is_other = tuning.run(operator, reference, given, args.sizes, make, tolerances(args), undo)
+        except NoneRight:
+            _say_undone("timed" if args.bench is not None else "", "no configuration is right")
+            return False
+        except Exception:
+            undo()
+            raise
     if args.bench is not None:
-        display(bench(operator, others, given, args.sizes, make, "%%kernel", "--make makes others, and --args gives some"))
+        with _about_args(operator, given, args, words):
+            display(bench(operator, others, given, args, make, words, "--make makes others, and --args gives some"))
     return is_other
+
+
+def _about_args(operator: Any, given: Arguments | None, args: argparse.Namespace, words: Expressions) -> ContextManager[None]:
+    """Errors of the arguments of `--args`, with the option."""
+    fit = lambda: given is not None and operator._hold_arguments(operator._arguments(given.values, given.named))
+    return words.about(f"--args {args.args}", fit)
 
 
 def _say_undone(undone: str, why: str) -> None:

@@ -7,25 +7,27 @@ import ast
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from IPython.core.error import UsageError
 from IPython.display import display
 
 from . import tuning
-from ._workbench import Module
 from .description import split_list
+from .errors import nearest
 from .magic_arguments import Arguments
 from .operators import Op
-from .tuning_worker import DTYPE, OPTIONS, macros_of, name_of, parts_of
+from .tuning_worker import DTYPE, OPTIONS, macros_of, name_of, parts_of, text_of
 
-__all__ = ["TunedName", "Tuning", "parameter", "tuned_names"]
+__all__ = ["NoneRight", "TunedName", "Tuning", "parameter", "tuned_names"]
 
 #: The size that is tuned at where the line has none, as that of `wb.tune`.
 _SIZE = 1 << 20
 #: The parameters that are options of the line, by the names that they have there.
 _SAID = {"block": "--block", "threads": "--threads", "grid": "--grid", "shared_mem": "--shared-mem", "kernel": "--kernel"}
+#: The least number that each of these options has.
+_LEAST = {"block": 1, "threads": 1, "grid": 1, "shared_mem": 0}
 _INTEGER = re.compile(r"[+-]?\d+")
 _TRUTH = {"True": True, "False": False}
 
@@ -88,11 +90,23 @@ def parameter(text: str) -> tuple[str, list[Any]]:
         raise UsageError(f"--tune {text}: a value is missing")
     if name == "block" and not all(_is_block(value) for value in values):
         raise UsageError(f"--tune {text}: a block has numbers of threads: 256, or (16, 16)")
+    if name in _LEAST:
+        _hold_extents(name, values, text)
     shown = [str(value) for value in values]
     twice = next((value for at, value in enumerate(shown) if value in shown[:at]), None)
     if twice is not None:
         raise UsageError(f"--tune {text}: {twice} is there twice; give each value once")
     return name, values
+
+
+def _hold_extents(name: str, values: Sequence[Any], text: str) -> None:
+    """Raises UsageError for numbers that no launch has."""
+    for value in values:
+        extents = [part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, int)]
+        if any(part < _LEAST[name] for part in extents):
+            raise UsageError(f"--tune {text}: {name} is {value}; numbers are {_LEAST[name]} or more")
+        if name == "block" and math.prod(extents) > 1024:
+            raise UsageError(f"--tune {text}: a block has at most 1024 threads, and {value} has {math.prod(extents)}")
 
 
 def _is_block(value: Any) -> bool:
@@ -114,6 +128,21 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return None
+
+
+def _is_odd_number(value: Any, least: int) -> bool:
+    """True for a number that is no whole one from `least` on; a text that is no number may be an expression."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return False
+    return not math.isfinite(number) or number < least or number != int(number)
+
+
+class NoneRight(Exception):
+    """No configuration is right; the report and what became of the operator have been shown."""
 
 
 @dataclass(frozen=True)
@@ -154,14 +183,39 @@ class Tuning:
         parts = parts_of({**self.parts, "shape": None}, self.first)
         return {name: parts[name] for name in self.parts}
 
-    def hold_names(self, module: Module) -> None:
-        """Raises UsageError for a macro that nothing uses: all its values would be the same."""
-        _, (source, state, _) = module.__reduce__()
+    def said(self, name: str) -> str:
+        """A parameter as the line has it."""
+        return f"--tune {name}={','.join(text_of(value) for value in self.params[name])}"
+
+    def hold_names(self, texts: Sequence[str]) -> None:
+        """Raises UsageError for a macro that nothing uses, neither the texts nor the launch: all its values would be the same."""
         launch = " ".join(str(part) for part in self.parts.values())
-        texts = [source, *dict(state["headers"]).values()]
         for name in self.macros():
             if "{" + name + "}" not in launch and not any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts):
-                raise UsageError(f"--tune {name}=...: neither the text nor the launch has `{name}`; options are {', '.join((*OPTIONS, DTYPE))}")
+                words = [word for text in (*texts, launch) for word in re.findall(r"[A-Za-z_]\w+", text)]
+                hint = nearest(name, [*words, *OPTIONS, DTYPE], 0.7)
+                raise UsageError(f"--tune {name}=...: neither the text nor the launch has `{name}`{hint or ';'} options are {', '.join((*OPTIONS, DTYPE))}")
+
+    def hold_numbers(self) -> None:
+        """Raises UsageError for a number in the launch that expressions of a launch do not have."""
+        for option in ("threads", "grid", "block", "shared_mem"):
+            part = self.parts[option]
+            text = ", ".join(str(one) for one in part) if isinstance(part, tuple) else str(part)
+            for name in self.params:
+                if "{" + name + "}" not in text:
+                    continue
+                for value in self.params[name]:
+                    if _is_odd_number(value, 1 if option == "block" else 0):
+                        least = "1" if option == "block" else "0"
+                        raise UsageError(
+                            f"{self.said(name)}: {{{name}}} stands in {_SAID[option]} {text}, which has whole numbers from {least} on, and {text_of(value)} is none"
+                        )
+
+    def named(self, error: Exception) -> str:
+        """The error of an operator in the first configuration, with the values that it is made of."""
+        first, newline, rest = str(error).partition("\n")
+        values = ", ".join(f"{name}={text_of(value)}" for name, value in self.first.items())
+        return f"{first} (with {values}, the first of --tune){newline}{rest}"
 
     def hold_operator(self, operator: Any, make: Any) -> None:
         """Raises UsageError for an operator that cannot be tuned, and for types without somebody who makes arrays of them."""
@@ -171,9 +225,17 @@ class Tuning:
             raise UsageError(f"--tune {DTYPE}=...: arrays of each type are made by --make f, as f(n, dtype=...); give one")
 
     def run(
-        self, operator: Any, reference: Any, given: Arguments | None, sizes: list[int] | None, make: Any, tolerances: Mapping[str, float]
+        self,
+        operator: Any,
+        reference: Any,
+        given: Arguments | None,
+        sizes: list[int] | None,
+        make: Any,
+        tolerances: Mapping[str, float],
+        undo: Callable[[], bool],
     ) -> bool:
-        """Tunes the operator, shows the report, and makes the operator the best configuration. Gives True if that is another one than it was."""
+        """Tunes the operator, shows the report, and makes the operator the best configuration. Gives True if that is another one than it was.
+        Raises NoneRight where there is none, after `undo`, which gives the operator its former meaning, and True if it had one."""
         size = sizes[-1] if sizes else _SIZE
         if make is None and given is not None and sizes is None:
             values = operator._arguments(given.values, given.named)
@@ -186,8 +248,9 @@ class Tuning:
         if not report.ranked:
             is_random = make is None and any(row["status"] == "failed" for row in report.rows)
             note = "" if not is_random else " (the arguments are random arrays of one dimension, as none are given; --make makes others)"
-            print(f"%%kernel: no configuration is right; `{name}` stays {first}{note}")
-            return False
+            left = "is again what it was before this cell" if undo() else f"stays {first}"
+            print(f"%%kernel: no configuration is right; `{name}` {left}{note}")
+            raise NoneRight
         best, count = report.best_config, len(report.rows)
         if best == self.first and "options" not in best:
             print(f"%%kernel: `{name}` stays {first}, the fastest of {count} configurations")

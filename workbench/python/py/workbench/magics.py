@@ -7,14 +7,16 @@ import ast
 import keyword
 import linecache
 import re
-from typing import Any
+from typing import Any, Callable
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
 from . import notebook_editor, tracebacks
+from ._compile import collect_headers
 from ._compile import compile as compile_source
 from ._compile import find_nvidia, rebuild
+from ._options import parse_options
 from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
 from .benchmark import bench as time_callables
 from .cells import whole_line
@@ -22,13 +24,13 @@ from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
 from .magic_arguments import Arguments, Expressions, a_type, random_ones
-from .magic_options import Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
+from .magic_options import add_counts, Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
 from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
 from .magic_printf import printf_parser
 from .magic_proofs import SIZES, bench, check, give_gradient, prove
 from .magic_session import session_of
 from .magic_tuning import TunedName, Tuning, tuned_names
-from .operators import Op
+from .operators import handles, Op
 from .operators import op as make_op
 from .printed_table import printed_table
 from .ptx_listing import listing_of
@@ -60,7 +62,7 @@ class WorkbenchMagics(Magics):
         %%kernel [--op SCHEMA] [--shape S] [--threads E | --grid E] [--block B] [--shared-mem E] [--kernel K] [--reference EXPR]
                  [--autograd EXPR [--setup-context EXPR | --saves NAMES [--differentiable NAMES]]]
                  [--check [EXPR]] [--gradcheck [EXPR]] [--tune NAME=V1,V2,...] [--bench [NAME=EXPR ...]]
-                 [--args EXPR] [--sizes 1k:1M] [--make EXPR] [--rtol R --atol A]
+                 [--args EXPR] [--sizes 1k:1M] [--make EXPR] [--bytes E] [--flops E] [--rtol R --atol A]
                  [--timeout SECONDS] [--name M] [-D N=V] [-I DIR] [--option O] [--device cuda] [--arch A] ...
 
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
@@ -77,6 +79,9 @@ class WorkbenchMagics(Magics):
         refuse_idle(args)
         refuse_names(args)
         tuning = Tuning.of_line(args)
+        if tuning is not None:
+            tuning.hold_names(_texts_of(cell, args))
+            tuning.hold_numbers()
         defines = dict(macro_of(text) for text in args.defines) | (tuning.macros() if tuning is not None else {})
         # The magic's own line is line 1 of the cell that the user sees.
         text = "\n" + cell
@@ -94,8 +99,6 @@ class WorkbenchMagics(Magics):
             )
             if args.timeout is not None:
                 module = module.with_timeout(args.timeout)
-            if tuning is not None:
-                tuning.hold_names(module)
             landed = self._contents(module, args)
         except CompileError:
             self._session.leave_old({*_DECLARED.findall(cell), args.name, op_name(args)}, "did not compile", space)
@@ -106,13 +109,17 @@ class WorkbenchMagics(Magics):
         # The kernels are right, whatever is wrong with the operator.
         operator: Any = None
         mistake: Exception | None = None
+        undo = self._undo_of(args, space)
         if args.op is not None:
             try:
                 operator, mistake = self._operator_of(module, args, words, tuning)
                 landed[str(op_name(args))] = operator
             except (CompileError, ArgumentError) as error:
                 self._session.leave_old({op_name(args)}, "made no operator", space)
-                mistake = error
+                mistake = error if isinstance(error, CompileError) else UsageError(_named(error, tuning))
+                if isinstance(space.get(str(op_name(args))), Differentiable):
+                    # The kernel of that name would take the operator away.
+                    landed.pop(str(op_name(args)), None)
         hidden = self._session.land(landed, cell, space)
         if hidden:
             print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
@@ -122,7 +129,7 @@ class WorkbenchMagics(Magics):
             mistake = mistake or wrong
         if mistake is not None:
             raise mistake
-        if args.op is not None and prove(operator, args, words, tuning):
+        if args.op is not None and prove(operator, args, words, tuning, undo):
             # The kernels are those of the configuration that the operator has become.
             self._session.land({**self._contents(operator.module, args), str(op_name(args)): operator}, cell, space)
 
@@ -137,6 +144,21 @@ class WorkbenchMagics(Magics):
         names = ("kernel", "threads", "block", "grid", "shared_mem")
         parts = {name: getattr(args, name) for name in names} if tuning is None else tuning.first_parts()
         return make_op(args.op, module, shape=args.shape, reference=reference, **parts), mistake
+
+    def _undo_of(self, args: argparse.Namespace, space: dict[str, Any]) -> Callable[[], bool]:
+        """What gives the operator of a cell the meaning that it has now, and True if it has one: that of an operator of kernels."""
+        former = handles.get(args.op.partition("(")[0].strip().partition(".")[0]) if args.op is not None else None
+        number = former._number if isinstance(former, Op) and former._successor is None else None
+
+        def undo() -> bool:
+            if number is None or former is None or former._successor is not None:
+                return False
+            if former._number != number:
+                former.restore(number)
+                self._session.leave_old({op_name(args)}, "has no right configuration", space)
+            return True
+
+        return undo
 
     def _contents(self, module: Any, args: argparse.Namespace) -> dict[str, Any]:
         if args.name is not None:
@@ -209,22 +231,27 @@ class WorkbenchMagics(Magics):
     @no_var_expand
     @usage("%kernel_bench")
     def kernel_bench(self, line: str) -> Any:
-        """%kernel_bench OP [NAME=EXPR...] [--sizes 1k:1M] [--make EXPR]: times an operator, and others, over sizes."""
+        """%kernel_bench OP [NAME=EXPR...] [--sizes 1k:1M] [--make EXPR] [--bytes E] [--flops E]: times an operator, and others, over sizes.
+
+        With `--bytes` and `--flops` the report has throughput, operations per second and a roofline. E is a number, an expression over the
+        operator's arguments and `n`, the size (`--bytes "2 * x.nbytes" --flops n`), or `counted`.
+        """
         words = Expressions(self.shell, "%kernel_bench")
-        parser = Parser("%kernel_bench", "Times an operator over sizes, beside others or its reference.", "OP and EXPR", words.fill)
+        parser = Parser("%kernel_bench", "Times an operator over sizes, beside others or its reference.", "OP, EXPR and E", words.fill)
         parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
         parser.add_argument("others", nargs="*", type=parser.expression, default=[], metavar="NAME=EXPR", help="a callable to time beside it, by its name")
         parser.add_argument(
             "--sizes", type=lambda word: parse_sizes(parser.text(word)), default=SIZES, metavar="S", help="1k:1M (doubling), 1k:1M:4 or 1000,5000"
         )
         parser.add_argument("--make", type=parser.expression, metavar="EXPR", help="a callable that makes the arguments for a size, instead of random arrays")
+        add_counts(parser)
         given = parser.parse(split_line(line, "%kernel_bench"))
         operator = self._operator(given.op, words)
         others = words.contestants(given.others)
         make = None if given.make is None else words.function(given.make, f"--make {given.make}", "maker of arguments")
         if make is None:
             random_ones(operator, "%kernel_bench", "write --make f, where f(n) makes them for a size")
-        return bench(operator, others, None, given.sizes, make, "%kernel_bench", "--make makes others")
+        return bench(operator, others, None, given, make, words, "--make makes others")
 
     @line_magic
     @no_var_expand
@@ -385,6 +412,21 @@ class WorkbenchMagics(Magics):
         if not isinstance(operator, Differentiable):
             raise UsageError(f"{words.magic}: `{name}` is no operator; make it one with `%%kernel --op SCHEMA`")
         return operator
+
+
+def _texts_of(cell: str, args: argparse.Namespace) -> list[str]:
+    """The text of a cell and those of the headers that it includes."""
+    found: dict[str, str] = {}
+    options = parse_options([*(f"-I{folder}" for folder in args.folders), *args.options], args.device)
+    collect_headers(cell, options.include_dirs, found)
+    return [cell, *found.values()]
+
+
+def _named(error: Exception, tuning: Tuning | None) -> str:
+    """The error of an operator that cannot be made, by the options of the line that say it."""
+    text = str(error) if tuning is None else tuning.named(error)
+    part, colon, rest = text.partition(":")
+    return f"--{part.replace('_', '-')}:{rest}" if colon and part in ("threads", "grid", "block", "shared_mem") else text
 
 
 def _help_without_a_body(lines: list[str]) -> list[str]:

@@ -11,11 +11,12 @@ from typing import Any, Callable, Iterable, Iterator
 import numpy as np
 
 from . import _workbench
+from ._calls import clear_calls
 from ._compile import collect_headers
 from ._compile import compile as compile_source
 from ._array_exchange import bfloat16
 from ._options import parse_options
-from .differentiable import copies
+from .copying import copies
 from .errors import make_argument_error
 from .library_report import LibraryReport, LibraryRow
 from .operators import Op, handles, op
@@ -32,6 +33,7 @@ _MOST_DIFFERENCES = 64
 _LOWER = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 4e-2}
 
 
+@clear_calls
 class Library:
     """The operators of a manifest, as attributes; `check()` compares them with their references.
 
@@ -284,6 +286,7 @@ def _array(spec: dict[str, Any], dtype: str, rng: np.random.Generator) -> np.nda
     return np.swapaxes(made, *spec["transposed"]) if "transposed" in spec else np.asarray(made)
 
 
+@clear_calls
 def load_library(path: str | Path, *, trust: bool = False) -> Library:
     """Makes the operators of a manifest, a `.toml` file: registered, with gradients and references.
 

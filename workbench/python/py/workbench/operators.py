@@ -9,7 +9,8 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, cast
 
 import numpy as np
 
-from . import _workbench, torch_side
+from . import _workbench, gradient_checks, torch_side
+from ._calls import clear_calls, hold_keywords
 from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._array_exchange import as_tensor
@@ -17,7 +18,8 @@ from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, Svg, TemplateLauncher
 from .benchmark import distinct
 from .description import Documentation
-from .differentiable import Differentiable, LibraryOp, PythonOp, copies
+from .copying import copies
+from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import ArgumentError, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
@@ -57,6 +59,7 @@ class Mismatch:
     unwritten: bool = False
 
 
+@clear_calls
 class Op(Versioned, Differentiable, NativeOp):
     """An operator: call it like a function; it allocates its outputs and launches its kernel.
 
@@ -292,6 +295,7 @@ class Op(Versioned, Differentiable, NativeOp):
             raise make_argument_error(
                 f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
             )
+        hold_keywords("Op.check", kwargs, self.params, ("reference", "rtol", "atol", "equal_nan"))
         self._warn_stale()
         number = self._number
         inputs = self._arguments(args, kwargs)
@@ -329,17 +333,21 @@ class Op(Versioned, Differentiable, NativeOp):
         >>> square.gradcheck(np.ones(4, np.float32)).passed
         True
         """
-        backward = self._gradient()
+        self._gradient()
+        hold_keywords("Op.gradcheck", kwargs, self.params, gradient_checks.OPTIONS)
         if self._outside:
             return self._gradcheck_by_calls(args, kwargs, eps, atol, rtol, raise_exception)
         inputs = self._arguments(args, kwargs)
+        gradient_checks.hold(self, inputs, eps, atol, rtol)
 
-        def pullback(*values: Any) -> Pullback:
-            count = self._positional
-            output = self(*values[:count], **dict(zip(self.params[count:], values[count:])))
-            return self._pullback(backward, values, output)
+        def pullback(*values: Any) -> Callable[..., tuple[Any, ...]]:
+            output, pull = self._pulled(values)
+            return gradient_checks.typed(self, gradient_checks.of_fresh(self, pull, output), values)
 
-        report = _workbench.gradcheck_op(self, inputs, pullback, eps, atol, rtol, self.name)
+        try:
+            report = _workbench.gradcheck_op(self, inputs, pullback, eps, atol, rtol, self.name)
+        except ArgumentError as error:
+            raise gradient_checks.clearer(self, inputs, error) from None
         if raise_exception and not report:
             raise RuntimeError(str(report))
         return report
@@ -525,6 +533,7 @@ def _extents(what: str, value: Any) -> str | None:
     return ", ".join(str(part) for part in several)
 
 
+@clear_calls
 def op(
     schema: str,
     source: str | Module | Kernel | KernelTemplate | Callable[..., Any],
@@ -761,6 +770,7 @@ class _Ops:
 ops = _Ops()
 
 
+@clear_calls
 def check(
     fn: Callable[..., Any],
     reference: Callable[..., Any],

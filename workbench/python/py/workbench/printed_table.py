@@ -8,6 +8,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _workbench
+from ._calls import clear_calls
 from ._printed import Output, last
 from ._workbench import Kernel, KernelTemplate, Launcher, TemplateLauncher
 from .errors import make_argument_error
@@ -40,6 +41,7 @@ PRINTED = (
 Place = Any
 
 
+@clear_calls
 def printed_table(block: Place = None, thread: Place = None, kernel: Any = None, contains: str | None = None) -> PrintedTable:
     """Who printed what in the last cell in which kernels did: one row for each call of printf, in the order of the output. Outside of IPython those of
     the last launch that printed.

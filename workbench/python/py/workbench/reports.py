@@ -13,6 +13,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 from . import _workbench
+from ._calls import clear_calls
 from .errors import make_argument_error
 from .tables import Column, Table, described, scalar
 
@@ -25,6 +26,7 @@ __all__ = ["Report", "first_fact", "folded", "json_text", "plain", "tell_columns
 ENDINGS = (".json", ".csv", ".svg", ".png", ".html", ".txt")
 
 
+@clear_calls
 class Report:
     """The half of a report that makes tables and files of it. The other half has `_table`, `_json` and `_repr_mimebundle_`; `_title` and
     `_picture`, if they are to be others than those here."""

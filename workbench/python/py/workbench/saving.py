@@ -17,9 +17,10 @@ import numpy as np
 
 from . import _workbench
 from ._workbench import Kernel, Module
-from .differentiable import Differentiable, LibraryOp, OperatorGradient, PythonOp
+from .differentiable import Differentiable, LibraryOp, PythonOp
 from .errors import make_argument_error
 from .functions import Unwritable, imported, is_installed, written
+from .gradient_rules import OperatorGradient
 from .operators import Op, handles
 
 __all__ = ["save"]

@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
+from ._calls import clear_calls
 from .errors import make_argument_error
 
 __all__ = ["DTYPES", "Spec", "device_name", "dtype_name", "empty_like", "moved_to_first", "run_shape", "spec_in_memory"]
@@ -18,6 +19,7 @@ DTYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float
 _DLPACK_CUDA = 2
 
 
+@clear_calls
 @dataclass(frozen=True, init=False)
 class Spec:
     """The shape, dtype and device of an array without data: the arguments and the result of a shape callable.
@@ -128,6 +130,7 @@ def dtype_name(dtype: Any) -> str:
     return text
 
 
+@clear_calls
 def empty_like(like: Any) -> Any:
     """A thing with the shape and dtype of `like`: a `Spec` for a `Spec`, a new uninitialised array for an array.
 

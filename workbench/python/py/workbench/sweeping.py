@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 import numpy as np
 
 from . import _workbench
+from ._calls import clear_calls
 from ._progress import progress_text
 from ._workbench import CheckReport, Svg
 from .errors import make_argument_error
@@ -42,6 +43,7 @@ _FAILURES = ("wrong", "failed")
 Dims = dict[str, Any]
 
 
+@clear_calls
 def sweep(
     op: Op,
     shapes: Iterable[Any] | None = None,
@@ -350,6 +352,7 @@ SWEEP = (
 )
 
 
+@clear_calls
 @dataclass(frozen=True)
 class SweepReport(Report):
     """The result of `wb.sweep`: `rows`, one dict for each case with `dims`, `dtype`, `status` ("ok", "wrong", "failed" or "unknown"), `message` and `max_share` of the tolerance;

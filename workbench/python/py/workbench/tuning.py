@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 import pickle
@@ -10,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import _workbench, tuning_worker
+from ._calls import clear_calls
 from ._progress import progress_text
 from ._workbench import Module, NativeTuneReport, Svg
-from .errors import ArgumentError, make_argument_error
+from .errors import ArgumentError, make_argument_error, nearest
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table, columns_of, scalar
 from .tuning_worker import DTYPE, OPTIONS, Config, Task, name_of, text_of
@@ -30,6 +32,7 @@ _FINALISTS = 5
 _TRIES = 4
 
 
+@clear_calls
 def tune(
     operator: Op | str,
     params: Mapping[str, Iterable[Any]],
@@ -160,7 +163,8 @@ def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, 
     own: dict[str, Any] = {"kernel": None, "shape": None, "threads": None, "block": None, "grid": None, "shared_mem": None}
     unknown = [name for name in options if name not in own]
     if unknown:
-        raise make_argument_error(f"wb.tune has no option {unknown[0]}=; those of operators are {', '.join(own)}, and macros belong into params")
+        hint = nearest(unknown[0], [*inspect.signature(tune).parameters, *own])
+        raise make_argument_error(f"`wb.tune` has no option `{unknown[0]}`{hint or ';'} those of operators are {', '.join(own)}, and macros belong into params")
     if isinstance(operator, Op):
         if schema is not None:
             raise make_argument_error(f"`{operator.name}` has its schema; leave out schema=")
@@ -319,6 +323,7 @@ TUNING = (
 )
 
 
+@clear_calls
 @dataclass(frozen=True)
 class TuneReport(Report):
     """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,

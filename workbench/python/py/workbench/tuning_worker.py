@@ -14,7 +14,7 @@ from . import _workbench
 from ._compile import collect_headers, rebuild
 from ._compile import compile as compile_source
 from ._options import parse_options
-from .differentiable import copies
+from .copying import copies
 from .errors import ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout, make_argument_error
 from .reports import first_fact
 

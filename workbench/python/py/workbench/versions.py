@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping
 
 from . import _workbench
 from ._workbench import CheckReport, Kernel, Module, NativeHistory
-from .differentiable import copies
+from .copying import copies
 from .errors import make_argument_error
 from .history import History
 from .outside import Outside
