@@ -205,7 +205,7 @@ def test_bytes_and_operations_are_in_every_form(timed):
         ("auto", "Throughput"),
         ("arithmetic", "Operations per second"),
         ("speedup", "over two"),
-        ("samples", "samples at n = 4 k"),
+        ("samples", "Samples at n = 4 k"),
         ("roofline", "operations per byte"),
     ],
 )
@@ -214,7 +214,7 @@ def test_views_of_a_benchmark(timed, kind, shown):
 
 
 def test_samples_are_of_a_size_that_was_measured(timed):
-    assert "samples at n = 1 k" in str(timed.plot("samples", size=1000))
+    assert "Samples at n = 1 k" in str(timed.plot("samples", size=1000))
     with pytest.raises(wb.ArgumentError, match=r"size is 5, and \[1000, 4000\] were measured"):
         timed.plot("samples", size=5)
     with pytest.raises(wb.ArgumentError, match="size is about kind=\"samples\""):
@@ -273,8 +273,8 @@ def test_a_failing_gradient_shows_its_jacobian():
     picture = str(report.plot())
     assert "4 of 16 elements beyond" in picture and "<svg" in report._repr_mimebundle_()["text/html"]
     # Rows and columns say which elements they are.
-    assert "down: elements of y; across: elements of x" in picture and ">y[3]<" in picture and ">x[3]<" in picture and "`" not in picture
-    assert "y[1] by x[1]: 3 instead of " in " ".join(tips(picture))
+    assert "down: elements of output 0; across: elements of x" in picture and ">output 0[3]<" in picture and ">x[3]<" in picture and "`" not in picture
+    assert "output 0[1] by x[1]: 3 instead of " in " ".join(tips(picture))
     with pytest.raises(wb.ArgumentError, match=r"argument 1 has no Jacobian; these have: \[0\]"):
         report.plot(1)
 
