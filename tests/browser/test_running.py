@@ -94,7 +94,7 @@ def test_the_history_of_an_operator_is_a_card(themed):
     assert card.locator("mark").count() > 0
     card.scroll_into_view_if_needed()
     themed.picture(f"history-{themed.theme}")
-    expect(themed.output(2)).to_contain_text("version 4 beside version 2")
+    expect(themed.output(2)).to_contain_text("Version 4 beside version 2")
     themed.output(2).scroll_into_view_if_needed()
     themed.picture(f"comparison-{themed.theme}")
 

@@ -118,7 +118,7 @@ def test_two_versions_are_compared_in_text_results_and_time(define):
     assert found.difference.splitlines()[-2:] == ["+     if (i < n) y[i] = (i == 2 ? 3 : 2) * x[i];", "  }"]
     assert {row["name"] for row in found.bench.rows} == {"version 1", "version 2"}
     html = found._repr_mimebundle_()["text/html"]
-    assert html.count("wb-card") >= 3 and "version 2 beside version 1" in html and "<mark>" in html
+    assert html.count("wb-card") >= 3 and "Version 2 beside version 1" in html and "<mark>" in html
     assert op.history[2].check is None and op.history[2].times == []
     with pytest.raises(wb.ArgumentError):
         op.history.compare(1, 5, X)

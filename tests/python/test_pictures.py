@@ -61,7 +61,7 @@ def test_a_card_has_a_slider_of_slices_without_scripts():
     assert page.count('type="radio"') == 4 and page.count(" checked") == 1 and "<script" not in page and "onclick" not in page
     # The slice with the mismatch is shown first.
     checked = page.split(" checked>")[1]
-    assert checked.split("</label>")[0] == "[2, :, :]"
+    assert checked.split("</label>")[0] == "[2, :, :] ✗ 1" and page.count(" ✓</label>") == 3
 
 
 def test_what_is_equal_is_no_picture():
@@ -104,7 +104,7 @@ def test_integers_have_no_last_place():
 def test_a_scatter_counts_what_is_above_the_tolerance():
     want = np.array([1.0, 10.0, 100.0, 0.0])
     report = wb.check(lambda: want + np.array([0.5, 0.5, 0.5, 0.0]), lambda: want, rtol=0.01, atol=0.0)
-    assert "2 of 4 elements above the line, which is the tolerance; 1 without any error" in str(report.scatter())
+    assert "2 of 4 elements above the tolerance; 1 without any error" in str(report.scatter())
 
 
 def test_pictures_are_saved_by_their_ending(tmp_path):
@@ -205,7 +205,7 @@ def test_bytes_and_operations_are_in_every_form(timed):
         ("auto", "Throughput"),
         ("arithmetic", "Operations per second"),
         ("speedup", "over two"),
-        ("samples", "samples at n = 4 k"),
+        ("samples", "Samples at n = 4 k"),
         ("roofline", "operations per byte"),
     ],
 )
@@ -214,7 +214,7 @@ def test_views_of_a_benchmark(timed, kind, shown):
 
 
 def test_samples_are_of_a_size_that_was_measured(timed):
-    assert "samples at n = 1 k" in str(timed.plot("samples", size=1000))
+    assert "Samples at n = 1 k" in str(timed.plot("samples", size=1000))
     with pytest.raises(wb.ArgumentError, match=r"size is 5, and \[1000, 4000\] were measured"):
         timed.plot("samples", size=5)
     with pytest.raises(wb.ArgumentError, match="size is about kind=\"samples\""):
@@ -270,7 +270,11 @@ def test_a_failing_gradient_shows_its_jacobian():
     assert not report and report.count == 4
     assert report.mismatches[1]["argument_index"] == (1,) and report.mismatches[1]["output_index"] == (1,)
     assert report.mismatches[0]["backward"] == 3 and report.mismatches[0]["differences"] == pytest.approx(2, abs=1e-6)
-    assert "4 of 16 elements beyond" in str(report.plot()) and "<svg" in report._repr_mimebundle_()["text/html"]
+    picture = str(report.plot())
+    assert "4 of 16 elements beyond" in picture and "<svg" in report._repr_mimebundle_()["text/html"]
+    # Rows and columns say which elements they are.
+    assert "down: elements of output 0; across: elements of x" in picture and ">output 0[3]<" in picture and ">x[3]<" in picture and "`" not in picture
+    assert "output 0[1] by x[1]: 3 instead of " in " ".join(tips(picture))
     with pytest.raises(wb.ArgumentError, match=r"argument 1 has no Jacobian; these have: \[0\]"):
         report.plot(1)
 

@@ -126,6 +126,10 @@ pub struct Jacobian {
     pub input: usize,
     /// Rows and columns.
     pub shape: [usize; 2],
+    /// The extents of the argument.
+    pub input_shape: Vec<usize>,
+    /// Number and extents of each output that the rows are of.
+    pub outputs: Vec<(usize, Vec<usize>)>,
     /// By the registered gradient, row-major.
     pub analytical: Vec<f64>,
     /// By finite differences, row-major.
@@ -268,7 +272,14 @@ pub fn gradcheck(
                 largest = if error.is_nan() { f64::NAN } else { largest.max(error) };
             }
         }
-        report.jacobians.push(Jacobian { input: i, shape, analytical, numerical: by_differences });
+        report.jacobians.push(Jacobian {
+            input: i,
+            shape,
+            input_shape: tensor.shape().to_vec(),
+            outputs: compared.outputs.iter().map(|&k| (k, compared.base[k].shape().to_vec())).collect(),
+            analytical,
+            numerical: by_differences,
+        });
         report.max_error.push((i, largest));
     }
     for mismatch in report.first.iter_mut().chain(&mut report.worst).filter(|_| !report.passed) {

@@ -58,7 +58,7 @@ pub fn check_card(title: &str, passed: bool, facts: &[(String, String)], mismatc
     card(&body)
 }
 
-/// Maps of slices of which one is shown: a row of marks, the darker the more of a slice is wrong, that the pointer and the arrow keys choose
+/// Maps of slices of which one is shown: a row of marks, each with its count of mismatches and the darker the more of a slice is wrong, that the pointer and the arrow keys choose
 /// from. It needs no script; where a page takes styles out, all maps are shown. It is a form, because the marks of a form belong together: no
 /// name is needed that nothing else on the page has, and an output may stand there twice.
 /// `total` is the number of slices of the array.
@@ -71,10 +71,11 @@ pub fn slider(slices: &[Slice], total: usize) -> String {
         let share = 100.0 * slice.mismatches as f64 / slice.elements.max(1) as f64;
         // The smallest share above none is seen.
         let depth = if slice.mismatches == 0 { 0.0 } else { (8.0 + 92.0 * (share / 100.0).sqrt()).min(100.0) };
+        let count = if slice.mismatches == 0 { "✓".to_owned() } else { format!("✗ {}", slice.mismatches) };
         let tip = format!("{}: {} of {} elements beyond the tolerance", slice.name, slice.mismatches, slice.elements);
         let _ = write!(
             out,
-            "<label title=\"{}\" style=\"--wb-share:{depth:.0}%\"><input type=\"radio\" name=\"slice\"{checked}>{}</label><div>{}</div>",
+            "<label title=\"{}\" style=\"--wb-share:{depth:.0}%\"><input type=\"radio\" name=\"slice\"{checked}>{} {count}</label><div>{}</div>",
             escape(&tip),
             escape(&slice.name),
             slice.map
@@ -171,7 +172,7 @@ mod tests {
         let (one, two) = (slider(&slices, 3), slider(&slices, 9));
         assert!(!one.contains("the worst of") && two.contains("the worst of 9 slices"));
         assert_eq!(one.matches(" checked").count(), 1);
-        assert!(one.contains(" checked>[1, :, :]</label>"), "{one}");
+        assert!(one.contains(" checked>[1, :, :] ✗ 5</label>") && one.contains(">[0, :, :] ✓</label>"), "{one}");
         assert!(one.contains("[1, :, :]: 5 of 10 elements beyond the tolerance"), "{one}");
         // The same output twice is two forms.
         assert!(one.starts_with("<form method=\"dialog\"") && one.ends_with("</form>"));

@@ -32,7 +32,7 @@ impl History {
     /// As [`History::difference`].
     pub fn difference_card(&self, from: u32, to: u32) -> crate::runtime::Result<String> {
         let found = self.difference(from, to)?;
-        let title = format!("version {to} beside version {from}: {}", found.counts());
+        let title = format!("Version {to} beside version {from}: {}", found.counts());
         let title = format!("<div class=\"wb-title\">{}</div>", escape(&title));
         let shown = if found.lines.is_empty() { String::new() } else { found.html() };
         Ok(card(&format!("{title}<div class=\"wb-scroll\">{shown}</div>")))

@@ -112,7 +112,7 @@ line-height:1.5}\
 .wb-card p{margin:0 0 .35em}\
 .wb-card .wb-muted{color:var(--wb-muted);font-size:12px}\
 .wb-card .wb-facts{display:flex;flex-wrap:wrap;gap:.2em 1.8em;margin:.1em 0 .6em}\
-.wb-card .wb-facts>div{white-space:nowrap}\
+.wb-card .wb-facts>div{min-width:0;overflow-wrap:anywhere}\
 .wb-card .wb-facts span{color:var(--wb-muted);margin-right:.5em}\
 .wb-card .wb-facts b{font-weight:600;font-variant-numeric:tabular-nums}\
 .wb-card svg{display:block;margin:.4em 0 .6em}\

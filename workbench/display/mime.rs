@@ -80,7 +80,7 @@ impl Show for TuneReport {
         let columns = columns.into_iter().map(|(title, numeric)| Column { title, numeric }).collect();
         let mut facts = self.facts();
         facts.extend(self.notes.iter().map(|note| ("note".to_owned(), note.clone())));
-        let title = format!("tuning of {}", self.name);
+        let title = format!("Tuning of {}", self.name);
         let card = card::report_card(&title, None, &facts, &Table { columns, rows }, picture.as_str());
         MimeBundle {
             plain: self.to_string(),

@@ -5,9 +5,10 @@ use super::html::{Column, Table};
 use super::{MimeBundle, Show};
 use crate::autograd::{GradReport, Jacobian};
 use crate::check::Value;
+use crate::check::compare::unravel;
 use crate::check::report::{CheckReport, OutputCheck, index, writer};
 use crate::plot::{
-    CountScale, DifferenceOptions, ErrorKind, Slice, Svg, difference_map, difference_slices, error_histogram,
+    CountScale, DifferenceOptions, ErrorKind, Side, Slice, Svg, difference_map, difference_slices, error_histogram,
     error_scatter,
 };
 use crate::runtime::TierReport;
@@ -149,7 +150,9 @@ impl Show for CheckReport {
                 table.rows.push(row);
             }
         }
-        let pictures: String = self.compared().map(OutputCheck::pictures).collect();
+        let listed = table.rows.len();
+        let all = self.compared().map(|o| o.comparison.mismatches).sum();
+        let pictures = rest(listed, all) + &self.compared().map(OutputCheck::pictures).collect::<String>();
         let title = format!("{} beside {}", self.name, self.against);
         MimeBundle {
             plain: self.to_string(),
@@ -175,10 +178,23 @@ impl Show for TierReport {
     }
 }
 
+/// A line for a table that lists the first mismatches alone; none where it lists all.
+fn rest(listed: usize, all: usize) -> String {
+    if listed == 0 || listed >= all {
+        return String::new();
+    }
+    format!("<p class=\"wb-muted\">the first {listed} of {all} mismatches; the map below has the rest</p>")
+}
+
 /// A tolerance in words.
 fn tolerance(rtol: f64, atol: f64) -> String {
     let number = |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:e}") };
     format!("rtol {}, atol {}", number(rtol), number(atol))
+}
+
+/// A name as it stands in tables and pictures: without backticks.
+fn plain(name: String) -> String {
+    name.replace('`', "")
 }
 
 impl GradReport {
@@ -190,11 +206,27 @@ impl GradReport {
                 title: format!("Jacobian of {}: backward less differences", self.input(jacobian.input)),
                 rtol: self.options.rtol,
                 atol: self.options.atol,
+                sides: Some(self.sides(jacobian)),
                 ..DifferenceOptions::default()
             };
             difference_map(&jacobian.analytical, &jacobian.numerical, &jacobian.shape, &options)
         };
         self.jacobians.iter().map(picture).collect()
+    }
+
+    /// What a Jacobian has down and across: the elements of the outputs, and those of the argument.
+    fn sides(&self, jacobian: &Jacobian) -> [Side; 2] {
+        let elements = |name: &str, shape: &[usize]| -> Vec<String> {
+            // An array of no dimensions is its one element.
+            let place = |i| if shape.is_empty() { String::new() } else { index(&unravel(i, shape)) };
+            (0..shape.iter().product()).map(|i| format!("{name}{}", place(i))).collect()
+        };
+        let outputs: Vec<String> = jacobian.outputs.iter().map(|(number, _)| plain(self.output(*number))).collect();
+        let rows = outputs.iter().zip(&jacobian.outputs).flat_map(|(name, (_, shape))| elements(name, shape));
+        let input = plain(self.input(jacobian.input));
+        let down = Side { title: format!("elements of {}", outputs.join(" and ")), names: rows.collect() };
+        let names = elements(&input, &jacobian.input_shape);
+        [down, Side { title: format!("elements of {input}"), names }]
     }
 }
 
@@ -206,7 +238,9 @@ impl Show for GradReport {
             ("eps".to_owned(), format!("{:e}", self.options.eps)),
             ("tolerance".to_owned(), tolerance(self.options.rtol, self.options.atol)),
         ];
-        facts.extend(self.max_error.iter().map(|(i, e)| (format!("{}: largest error", self.input(*i)), short(*e))));
+        facts.extend(
+            self.max_error.iter().map(|(i, e)| (format!("{}: largest error", plain(self.input(*i))), short(*e))),
+        );
         let mut table = Table {
             columns: vec![
                 Column::text("output"),
@@ -228,8 +262,8 @@ impl Show for GradReport {
         let worst = self.worst.iter().filter(|w| !self.passed && !self.first.contains(w));
         for w in worst.chain(&self.first) {
             let mut row = vec![
-                format!("{}{}", self.output(w.output), index(&w.output_index)),
-                format!("{}{}", self.input(w.input), index(&w.input_index)),
+                format!("{}{}", plain(self.output(w.output)), index(&w.output_index)),
+                format!("{}{}", plain(self.input(w.input)), index(&w.input_index)),
                 short(w.analytical),
                 short(w.numerical),
             ];
@@ -238,14 +272,76 @@ impl Show for GradReport {
             }
             table.rows.push(row);
         }
-        let pictures: String =
-            if self.passed { String::new() } else { self.pictures().iter().map(Svg::as_str).collect() };
-        let title = format!("gradient of {} beside finite differences", self.name);
+        let pictures = if self.passed {
+            String::new()
+        } else {
+            rest(self.first.len(), self.mismatches) + &self.pictures().iter().map(Svg::as_str).collect::<String>()
+        };
+        let title = format!("Gradient of {} beside finite differences", self.name);
         MimeBundle {
             plain: self.to_string(),
             html: Some(check_card(&title, self.passed, &facts, &table, &pictures)),
             svg: None,
             json: self.to_json().ok(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::autograd::GradOptions;
+
+    fn report(input_shape: Vec<usize>, outputs: Vec<(usize, Vec<usize>)>) -> GradReport {
+        let count = |shape: &[usize]| shape.iter().product::<usize>();
+        let shape = [outputs.iter().map(|(_, shape)| count(shape)).sum(), count(&input_shape)];
+        let numerical = vec![0.0; shape[0] * shape[1]];
+        let mut analytical = numerical.clone();
+        let at = (shape[1] + 1).min(analytical.len() - 1);
+        analytical[at] = 3.0;
+        let jacobian = Jacobian { input: 0, shape, input_shape, outputs, analytical, numerical };
+        GradReport {
+            name: "twice".into(),
+            inputs: vec!["x".into()],
+            outputs: vec!["y".into(), "z".into()],
+            passed: false,
+            precision: "float64".into(),
+            options: GradOptions::default(),
+            max_error: vec![(0, 3.0)],
+            worst: None,
+            compared: shape[0] * shape[1],
+            mismatches: 1,
+            first: Vec::new(),
+            jacobians: vec![jacobian],
+        }
+    }
+
+    #[test]
+    fn a_jacobian_names_its_rows_and_columns() {
+        let svg = report(vec![2, 2], vec![(0, vec![3])]).pictures()[0].to_string();
+        assert!(svg.contains("down: elements of y; across: elements of x"), "{svg}");
+        for shown in ["y[0]", "y[2]", "x[0, 0]", "x[1, 1]", "y[1] by x[0, 1]: 3 instead of 0"] {
+            assert!(svg.contains(shown), "{shown} in {svg}");
+        }
+        assert!(!svg.contains('`'), "{svg}");
+        let two = report(vec![], vec![(0, vec![1]), (1, vec![2])]);
+        let sides = two.sides(&two.jacobians[0]);
+        assert_eq!(sides[0].names, ["y[0]", "z[0]", "z[1]"]);
+        assert_eq!(
+            (sides[0].title.as_str(), sides[1].names.as_slice()),
+            ("elements of y and z", &["x".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn a_card_of_a_gradient_has_no_backticks() {
+        let html = report(vec![4], vec![(0, vec![4])]).bundle().html.expect("a card");
+        assert!(html.contains("x: largest error") && !html.contains('`'), "{html}");
+    }
+
+    #[test]
+    fn a_table_of_the_first_mismatches_says_so() {
+        assert_eq!(rest(8, 8), "");
+        assert!(rest(8, 123).contains("the first 8 of 123 mismatches"));
     }
 }

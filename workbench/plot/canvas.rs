@@ -289,7 +289,12 @@ impl Canvas {
 
     /// Sets the text that is shown when the pointer hovers over the next element.
     pub(super) fn tip(&self, text: impl Into<String>) {
-        self.sheet.borrow_mut().tip = Some(text.into());
+        self.sheet.borrow_mut().tip = Some(self.words(&text.into()));
+    }
+
+    /// Text as it is drawn: without the backticks of names, but for letters of one width, which show text as it is.
+    fn words(&self, text: &str) -> String {
+        if self.fonts == CODE_FONTS { text.to_owned() } else { text.replace('`', "") }
     }
 
     pub(super) fn text(
@@ -305,18 +310,48 @@ impl Canvas {
         let font = if weight == Weight::Bold { font.style(FontStyle::Bold) } else { font };
         let color = role.color();
         let style = TextStyle::from(font).color(&color).pos(Pos::new(h, v));
-        self.root.draw_text(text, &style, tenths(at))
+        self.root.draw_text(&self.words(text), &style, tenths(at))
     }
 
     /// Title and caption, as every picture has them.
     pub(super) fn heading(&self, title: &str, caption: &str) -> Drawn {
+        self.heading_of_lines(title, &[caption.to_owned()])
+    }
+
+    /// Title and a caption of several lines, each [`CAPTION_LINE`] below the one before.
+    pub(super) fn heading_of_lines(&self, title: &str, caption: &[String]) -> Drawn {
         self.text(Role::Ink, 15.0, Weight::Bold, (HPos::Left, VPos::Bottom), (1.0, 24.0), title)?;
-        self.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Bottom), (1.0, 43.0), caption)
+        for (i, line) in caption.iter().enumerate() {
+            let at = (1.0, 43.0 + CAPTION_LINE * i as f64);
+            self.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Bottom), at, line)?;
+        }
+        Ok(())
     }
 
     pub(super) fn line(&self, role: Role, width: f64, path: &[(f64, f64)]) -> Drawn {
         let path: Vec<_> = path.iter().copied().map(tenths).collect();
         self.root.draw(&PathElement::new(path, Self::stroke(role, width)))
+    }
+
+    /// Lines apart from one another, as one element.
+    pub(super) fn strokes(&self, role: Role, width: f64, lines: &[[(f64, f64); 2]]) {
+        if lines.is_empty() {
+            return;
+        }
+        let path: String = lines.iter().map(|line| points(line.map(tenths))).collect();
+        let mut sheet = self.sheet.borrow_mut();
+        let (class, width) = (sheet.class(role, false), px((width * GRAIN).round() as i32));
+        sheet.element(&format!("<path class=\"{class}\" stroke-width=\"{width}\" d=\"{path}\"/>"));
+    }
+
+    /// A filled outline.
+    pub(super) fn polygon(&self, style: ShapeStyle, corners: &[(f64, f64)]) -> Drawn {
+        let corners: Vec<_> = corners.iter().copied().map(tenths).collect();
+        self.root.draw(&Polygon::new(corners, style))
+    }
+
+    pub(super) fn circle(&self, style: ShapeStyle, at: (f64, f64), radius: f64) -> Drawn {
+        self.root.draw(&Circle::new(tenths(at), (radius * GRAIN).round() as i32, style))
     }
 
     pub(super) fn rect(&self, style: ShapeStyle, (x, y): (f64, f64), (w, h): (f64, f64)) -> Drawn {
@@ -331,6 +366,7 @@ impl Canvas {
     }
 
     fn finish(self, label: &str) -> Svg {
+        let label = &self.words(label);
         let mut sheet = self.sheet.borrow_mut();
         sheet.flush();
         let (width, height) = self.size;
@@ -386,6 +422,45 @@ pub(super) fn caption_width(caption: &str) -> f64 {
     text_width(caption, 12.0) + 8.0
 }
 
+/// The distance of two lines of a caption.
+pub(super) const CAPTION_LINE: f64 = 16.0;
+
+/// The lines of a caption in a picture of this width: broken between clauses, and between words where a clause is too long for a line.
+pub(super) fn caption_lines(caption: &str, width: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    // True if the text had room on the last line, and stands there.
+    let append = |lines: &mut Vec<String>, text: &str| {
+        let Some(line) = lines.last_mut() else { return false };
+        let joined = if line.is_empty() { text.to_owned() } else { format!("{line} {text}") };
+        let fits = caption_width(&joined) <= width;
+        if fits {
+            *line = joined;
+        }
+        fits
+    };
+    for clause in caption.split_inclusive("; ").map(str::trim_end) {
+        if append(&mut lines, clause) {
+            continue;
+        }
+        if lines.last().is_some_and(|line| !line.is_empty()) {
+            lines.push(String::new());
+        }
+        for word in clause.split(' ') {
+            if !append(&mut lines, word) {
+                lines.push(word.to_owned());
+            }
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// Text with a large first letter, for titles that begin with a word and not with a name.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// At most `most` characters; the rest becomes an ellipsis.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -399,4 +474,19 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 fn fingerprint(parts: &[&str]) -> u64 {
     let bytes = parts.iter().flat_map(|p| p.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captions_break_between_clauses() {
+        let caption = "the first clause; the second one; a third";
+        assert_eq!(caption_lines(caption, caption_width(caption)), [caption]);
+        assert_eq!(caption_lines(caption, 260.0), ["the first clause; the second one;", "a third"]);
+        assert_eq!(caption_lines("a clause that is long; b", 90.0), ["a clause", "that is", "long; b"]);
+        assert_eq!(caption_lines("unbreakable", 20.0), ["unbreakable"]);
+        assert_eq!(caption_lines("", 90.0), [""; 0]);
+    }
 }

@@ -179,7 +179,8 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
         }
     }
     canvas.line(Role::Muted, 1.0, &[(LEFT, bottom), (LEFT + used, bottom)])?;
-    let note = format!("{}, up to{}", kind.name(), if is_log { "; heights on a log scale" } else { "" });
+    let scale = if is_log { ", heights on a log scale" } else { "" };
+    let note = format!("below a bar: upper limit of its {}; above it: number of elements{scale}", kind.name());
     canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (LEFT, bottom + 29.0), &note)
 }
 
@@ -273,6 +274,18 @@ mod tests {
                 assert!(ends.windows(2).all(|w| w[0].1 + 5.0 < w[1].0), "{largest} {labels:?}: {ends:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_numbers_above_and_below_a_bar_are_explained() {
+        let note = |errors: &[f64], kind, scale| {
+            let svg = error_histogram(errors, kind, scale, "");
+            svg.as_str().split("below a bar: ").nth(1).and_then(|s| s.split('<').next()).map(str::to_owned)
+        };
+        let ulp = note(&[0.0, 1.0, 3.0], ErrorKind::Ulp, CountScale::Linear);
+        assert_eq!(ulp.as_deref(), Some("upper limit of its ULP error; above it: number of elements"));
+        let log = note(&[1e-3], ErrorKind::Relative, CountScale::Log);
+        assert!(log.is_some_and(|log| log.ends_with("elements, heights on a log scale")));
     }
 
     #[test]

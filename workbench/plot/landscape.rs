@@ -3,7 +3,9 @@
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::Svg;
-use super::canvas::{Canvas, Drawn, Weight, caption_width, notice, picture, shorten, text_width};
+use super::canvas::{
+    CAPTION_LINE, Canvas, Drawn, Weight, caption_lines, caption_width, notice, picture, shorten, text_width,
+};
 use super::theme::Role;
 use crate::bench::units;
 use crate::runtime::{Error, Result};
@@ -46,6 +48,14 @@ const ROW: f64 = 34.0;
 const VALUE: usize = 14;
 /// Most columns and rows that are drawn.
 const MOST: usize = 40;
+/// The most that a picture is wide: a notebook's page.
+const WIDEST: f64 = 900.0;
+/// The least width of a cell with its time in words.
+const BROAD: f64 = 62.0;
+/// The gap between two cells.
+const GAP: f64 = 2.0;
+/// Most letters of the names of parameters in a caption.
+const NAMES: usize = 48;
 
 impl TuneReport {
     /// The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.
@@ -78,8 +88,11 @@ impl TuneReport {
         let Some(&across) = axes.first() else { return notice(&title, "nothing was measured") };
         let others = (0..self.params.len()).filter(|axis| !axes.contains(axis));
         let others: Vec<&str> = others.map(|axis| self.params[axis].name.as_str()).collect();
-        let best_over =
-            if others.is_empty() { String::new() } else { format!("; the best over {}", others.join(", ")) };
+        let best_over = match others.join(", ") {
+            none if none.is_empty() => none,
+            names if names.len() <= NAMES => format!("; the best over {names}"),
+            _ => format!("; the best over the {} other parameters", others.len()),
+        };
         let down = axes.get(1).map(|&axis| self.params[axis].clone());
         let rows: Vec<Option<&String>> = match &down {
             Some(param) => param.values.iter().map(Some).collect(),
@@ -149,31 +162,49 @@ fn landscape(data: &Landscape) -> Svg {
     let names = data.down.iter().flat_map(|p| &p.values).map(|v| text_width(&shorten(v, VALUE), 12.0));
     let beside =
         data.down.as_ref().map_or(0.0, |p| names.fold(text_width(&shorten(&p.name, VALUE), 12.0), f64::max) + 16.0);
-    let widest = data.across.values.iter().map(|v| text_width(&shorten(v, VALUE), 12.0)).fold(62.0, f64::max);
-    let pitch = (widest + 8.0).min(110.0);
-    let caption = shorten(&data.caption, 130);
+    let widest = data.across.values.iter().map(|v| text_width(&shorten(v, VALUE), 12.0)).fold(BROAD, f64::max);
+    let room = (WIDEST - LEFT - beside - 16.0) / columns as f64;
+    let pitch = (widest + 8.0).min(110.0).min(room);
+    let mut caption = data.caption.clone();
+    // Narrow cells have no room for words: the pointer shows them, and the caption the best.
+    if pitch - GAP < BROAD
+        && let Some(best) = data.best.and_then(|at| time(&data.cells[at].0))
+    {
+        caption.push_str(&format!("; the frame: {}", units::seconds(best)));
+    }
     let width = (LEFT + beside + pitch * columns as f64 + 16.0)
         .max(caption_width(&caption))
         .max(text_width(&title, 15.0) + 8.0)
-        .max(420.0);
-    let height = TOP + ROW * rows as f64 + 16.0;
+        .clamp(420.0, WIDEST);
+    let caption = caption_lines(&caption, width);
+    let top = TOP + CAPTION_LINE * caption.len().saturating_sub(1) as f64;
+    let height = top + ROW * rows as f64 + 16.0;
     picture(width as u32, height as u32, &title, |canvas| {
-        canvas.heading(&title, &caption)?;
-        draw(canvas, data, (rows, columns), (LEFT + beside, pitch))
+        canvas.heading_of_lines(&title, &caption)?;
+        draw(canvas, data, (rows, columns), (LEFT + beside, top), pitch)
     })
 }
 
-fn draw(canvas: &Canvas, data: &Landscape, (rows, columns): (usize, usize), (left, pitch): (f64, f64)) -> Drawn {
+fn draw(
+    canvas: &Canvas,
+    data: &Landscape,
+    (rows, columns): (usize, usize),
+    (left, top): (f64, f64),
+    pitch: f64,
+) -> Drawn {
     let muted = |h, at, text: &str| canvas.text(Role::Muted, 12.0, Weight::Normal, (h, VPos::Center), at, text);
     let ink = |h, at, text: &str| canvas.text(Role::Ink, 12.0, Weight::Bold, (h, VPos::Center), at, text);
-    ink(HPos::Left, (left, TOP - 30.0), &shorten(&data.across.name, 40))?;
-    for (i, value) in data.across.values.iter().enumerate() {
-        muted(HPos::Center, (left + pitch * (i as f64 + 0.5), TOP - 11.0), &shorten(value, VALUE))?;
+    ink(HPos::Left, (left, top - 30.0), &shorten(&data.across.name, 40))?;
+    let widest = data.across.values.iter().map(|v| text_width(&shorten(v, VALUE), 12.0)).fold(0.0, f64::max);
+    // Where the values have no room side by side, every second one stands, or every third, ...
+    let every = ((widest + 6.0) / pitch).ceil().max(1.0) as usize;
+    for (i, value) in data.across.values.iter().enumerate().step_by(every) {
+        muted(HPos::Center, (left + pitch * (i as f64 + 0.5), top - 11.0), &shorten(value, VALUE))?;
     }
     if let Some(down) = &data.down {
-        ink(HPos::Right, (left - 10.0, TOP - 11.0), &shorten(&down.name, VALUE))?;
+        ink(HPos::Right, (left - 10.0, top - 11.0), &shorten(&down.name, VALUE))?;
         for (i, value) in down.values.iter().enumerate() {
-            muted(HPos::Right, (left - 10.0, TOP + ROW * (i as f64 + 0.5)), &shorten(value, VALUE))?;
+            muted(HPos::Right, (left - 10.0, top + ROW * (i as f64 + 0.5)), &shorten(value, VALUE))?;
         }
     }
     let times = data.cells.iter().filter_map(|(outcome, _)| time(outcome));
@@ -181,9 +212,9 @@ fn draw(canvas: &Canvas, data: &Landscape, (rows, columns): (usize, usize), (lef
     for row in 0..rows {
         for column in 0..columns {
             let (outcome, tip) = &data.cells[row * columns + column];
-            let at = (left + pitch * column as f64, TOP + ROW * row as f64);
+            let at = (left + pitch * column as f64, top + ROW * row as f64);
             let is_best = data.best == Some(row * columns + column);
-            cell(canvas, (outcome, is_best), tip, at, (pitch - 2.0, ROW - 2.0), (best, worst))?;
+            cell(canvas, (outcome, is_best), tip, at, (pitch - GAP, ROW - GAP), (best, worst))?;
         }
     }
     Ok(())
@@ -206,7 +237,14 @@ fn cell(
     (best, worst): (f64, f64),
 ) -> Drawn {
     let middle = (at.0 + size.0 / 2.0, at.1 + size.1 / 2.0);
-    let say = |role, weight, text: &str| canvas.text(role, 12.0, weight, (HPos::Center, VPos::Center), middle, text);
+    let is_broad = size.0 >= BROAD;
+    let say = |role, weight, text: &str, mark: &str| {
+        let text = if is_broad { text } else { mark };
+        if text.is_empty() {
+            return Ok(());
+        }
+        canvas.text(role, 12.0, weight, (HPos::Center, VPos::Center), middle, text)
+    };
     match (time(outcome), outcome) {
         (Some(t), _) => {
             // By the logarithm; the text on the deepest cell is readable on both pages.
@@ -215,15 +253,15 @@ fn cell(
             if is_best {
                 canvas.rect(Canvas::stroke(Role::Ink, 2.0), at, size)?;
             }
-            say(Role::Ink, if is_best { Weight::Bold } else { Weight::Normal }, &units::seconds(t))?;
+            say(Role::Ink, if is_best { Weight::Bold } else { Weight::Normal }, &units::seconds(t), "")?;
         }
         (None, Outcome::Wrong) => {
             canvas.rect(Canvas::fill(Role::Positive, 0.3), at, size)?;
-            say(Role::Ink, Weight::Normal, "wrong")?;
+            say(Role::Ink, Weight::Normal, "wrong", "✗")?;
         }
         (None, Outcome::Failed) => {
             canvas.rect(Canvas::fill(Role::Zero, 1.0), at, size)?;
-            say(Role::Muted, Weight::Normal, "failed")?;
+            say(Role::Muted, Weight::Normal, "failed", "!")?;
         }
         (None, _) => canvas.rect(Canvas::fill(Role::Zero, 1.0), at, size)?,
     }
@@ -265,5 +303,36 @@ mod tests {
         assert!(landscape(&alone).as_str().contains("1.00 µs"));
         let none = Landscape { cells: Vec::new(), ..data };
         assert!(landscape(&none).as_str().contains("nothing was measured"));
+    }
+
+    /// Times of so many values of a parameter; the first is the best, the second wrong.
+    fn wide(columns: usize) -> String {
+        let outcome = |i: usize| match i {
+            1 => Outcome::Wrong,
+            _ => Outcome::Time(1e-6 * (i + 1) as f64),
+        };
+        let values: Vec<String> = (0..columns).map(|i| (1000 + i).to_string()).collect();
+        let data = Landscape {
+            title: "scale".into(),
+            caption: "a caption; the best over A, B".into(),
+            across: Parameter { name: "TILE".into(), values },
+            down: None,
+            cells: (0..columns).map(|i| (outcome(i), format!("cell {i}"))).collect(),
+            best: Some(0),
+        };
+        landscape(&data).into_string()
+    }
+
+    #[test]
+    fn a_landscape_fits_a_notebook() {
+        for columns in [1, 2, 11, 12, 13, 20, MOST] {
+            let text = wide(columns);
+            let width: f64 =
+                text.split(" width=\"").nth(1).and_then(|s| s.split('"').next()).expect("a width").parse().unwrap();
+            assert!(width <= WIDEST, "{columns}: {width}");
+            assert!(text.contains(&format!("cell {}", columns - 1)) && text.contains("1.00 µs"), "{columns}: {text}");
+            assert!(columns == 1 || text.contains("wrong") || text.contains("✗"), "{columns}: {text}");
+        }
+        assert!(wide(MOST).contains("the frame: 1.00 µs") && !wide(3).contains("the frame"));
     }
 }

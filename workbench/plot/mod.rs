@@ -14,6 +14,7 @@ mod compare;
 pub mod difference;
 pub mod histogram;
 pub mod landscape;
+mod marks;
 mod roofline;
 mod samples;
 mod save;
@@ -26,7 +27,7 @@ mod versions;
 mod writers;
 
 pub use cases::{Case, CaseOutcome, cases};
-pub use difference::{DepthScale, DifferenceKind, DifferenceOptions, Slice, difference_map, difference_slices};
+pub use difference::{DepthScale, DifferenceKind, DifferenceOptions, Side, Slice, difference_map, difference_slices};
 pub use histogram::{CountScale, ErrorKind, error_histogram};
 pub use roofline::roofline;
 pub use samples::samples;

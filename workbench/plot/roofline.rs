@@ -4,7 +4,8 @@ use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::Svg;
 use super::axis::Axis;
-use super::canvas::{Canvas, Drawn, Weight, curve, dot, notice, picture, place, shorten, text_width};
+use super::canvas::{Canvas, Drawn, Weight, curve, notice, picture, place, shorten, text_width};
+use super::marks;
 use super::theme::Role;
 use crate::bench::{BenchReport, BenchRow, Ceilings, units};
 
@@ -25,8 +26,10 @@ struct Point<'a> {
 
 /// Draws each row that has its bytes and its operations. The sloped line is what memory allows, the flat one what the processor does.
 pub fn roofline(report: &BenchReport, ceilings: &Ceilings) -> Svg {
-    let title = if report.title.is_empty() { String::new() } else { format!("{}: ", shorten(&report.title, 60)) };
-    let title = format!("{title}roofline");
+    let title = match report.title.as_str() {
+        "" => "Roofline".to_owned(),
+        title => format!("{}: roofline", shorten(title, 60)),
+    };
     let point = |row| -> Option<Point<'_>> {
         let row: &BenchRow = row;
         let (bytes, rate) = (row.bytes.filter(|b| *b > 0)?, row.flop_rate().filter(|r| *r > 0.0)?);
@@ -80,7 +83,6 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, points: &[Point<'_>]
         .to_vec();
     curve(&plane, Canvas::stroke(Role::Ink, 2.0), roof)?;
     for (index, name) in names.iter().enumerate() {
-        let role = Role::Series(index);
         let own = || points.iter().filter(|p| p.row.name == *name);
         for point in own() {
             let share = 100.0 * point.at.1 / ceilings.at(point.at.0);
@@ -90,7 +92,8 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, points: &[Point<'_>]
                 units::flop_rate(point.at.1),
                 units::number(point.at.0)
             ));
-            dot(&plane, Canvas::fill(role, 0.85), (x.at(point.at.0), y.at(point.at.1)), 4.0)?;
+            let at = place(&plane, (x.at(point.at.0), y.at(point.at.1)));
+            marks::point(canvas, index, at, 4.0)?;
         }
     }
     // Names in a list, as the points of one contestant often lie above one another.
@@ -98,7 +101,7 @@ fn draw(canvas: &Canvas, report: &BenchReport, title: &str, points: &[Point<'_>]
         names.iter().enumerate().filter(|(_, name)| points.iter().any(|p| p.row.name == **name)).collect();
     for (line, (index, name)) in drawn.into_iter().enumerate() {
         let at = (LEFT + width + 18.0, TOP + 10.0 + 19.0 * line as f64);
-        canvas.rect(Canvas::fill(Role::Series(index), 0.85), (at.0, at.1 - 4.0), (8.0, 8.0))?;
+        marks::point(canvas, index, (at.0 + 4.0, at.1), 4.0)?;
         canvas.text(
             Role::Ink,
             13.0,

@@ -18,8 +18,9 @@ const MOST: usize = 400;
 
 /// Draws every sample of a size, in the order of measurement from the top of a row to its foot, so that a drift is seen.
 pub fn samples(report: &BenchReport, size: u64) -> Svg {
-    let title = if report.title.is_empty() { String::new() } else { format!("{}: ", shorten(&report.title, 50)) };
-    let title = format!("{title}samples at {} = {}", shorten(&report.size_name, 16), units::count(size));
+    let title =
+        if report.title.is_empty() { "Samples".to_owned() } else { format!("{}: samples", shorten(&report.title, 50)) };
+    let title = format!("{title} at {} = {}", shorten(&report.size_name, 16), units::count(size));
     let is_drawn = |time: &f64| time.is_finite() && *time > 0.0;
     let rows: Vec<(usize, &BenchRow)> = report
         .names()

@@ -15,6 +15,12 @@ const UP: usize = 44;
 /// Steps of depth, by the logarithm of the count.
 const STEPS: u32 = 8;
 
+/// The plane: its corner at the top left, its width and height.
+const LEFT: f64 = 84.0;
+const TOP: f64 = 76.0;
+const WIDE: f64 = 560.0;
+const TALL: f64 = 198.0;
+
 /// The elements that a picture shows, and the number of those that it does not.
 struct Points {
     /// `|expected|` and `|actual - expected|`, both above zero, and whether the element is beyond the tolerance.
@@ -64,19 +70,12 @@ pub fn error_scatter(actual: &[f64], expected: &[f64], options: &DifferenceOptio
         };
         return notice(&title, message);
     }
-    picture(700, 330, &title, |canvas| draw(canvas, &title, &points, options, actual.len()))
+    picture(724, 330, &title, |canvas| draw(canvas, &title, &points, options, actual.len()))
 }
 
 fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptions, total: usize) -> Drawn {
-    const LEFT: f64 = 84.0;
-    const TOP: f64 = 76.0;
-    const WIDE: f64 = 560.0;
-    const TALL: f64 = 198.0;
     let beyond = points.shown.iter().filter(|p| p.2).count() + points.of_zero.iter().filter(|p| p.1).count();
-    let mut caption = format!(
-        "{beyond} of {total} elements above the line, which is the tolerance; {} without any error",
-        points.exact
-    );
+    let mut caption = format!("{beyond} of {total} elements above the tolerance; {} without any error", points.exact);
     if points.odd > 0 {
         caption.push_str(&format!(", {} not finite", points.odd));
     }
@@ -122,7 +121,7 @@ fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptio
         let step = (share * f64::from(STEPS - 1)).round() + 1.0;
         canvas.rect(Canvas::fill(role, 0.25 + 0.75 * step / f64::from(STEPS)), at, (w, h))?;
     }
-    tolerance(&plane, &x, &y, options)
+    tolerance(canvas, &plane, (&x, &y), options)
 }
 
 /// The elements of a place.
@@ -153,15 +152,39 @@ fn counted(points: &Points, x: &Axis, y: &Axis) -> Vec<Counts> {
     places
 }
 
-/// The tolerance as far as it lies in the plane.
-fn tolerance(plane: &Plane, x: &Axis, y: &Axis, options: &DifferenceOptions) -> Drawn {
-    let steps = 120;
-    let at = |i: usize| x.ends.0 + (x.ends.1 - x.ends.0) * i as f64 / f64::from(steps);
-    let allowed = |position: f64| (options.atol + options.rtol * 10f64.powf(position)).log10();
+/// The tolerance as a line with its name; where all of it lies outside the plane, an arrow at that edge tells its values.
+fn tolerance(canvas: &Canvas, plane: &Plane, (x, y): (&Axis, &Axis), options: &DifferenceOptions) -> Drawn {
+    const STEPS: usize = 480;
+    let at = |i: usize| x.ends.0 + (x.ends.1 - x.ends.0) * i as f64 / STEPS as f64;
+    // A product of zero and a size beyond the largest double would be no number.
+    let share = |position: f64| if options.rtol == 0.0 { 0.0 } else { options.rtol * 10f64.powf(position) };
+    let allowed = |position: f64| options.atol + share(position);
     let inside = |v: f64| v.is_finite() && (y.ends.0..=y.ends.1).contains(&v);
     let line: Vec<(f64, f64)> =
-        (0..=steps as usize).map(|i| (at(i), allowed(at(i)))).filter(|(_, v)| inside(*v)).collect();
-    if line.len() > 1 { curve(plane, Canvas::stroke(Role::Ink, 1.6), line) } else { Ok(()) }
+        (0..=STEPS).map(|i| (at(i), allowed(at(i)).log10())).filter(|(_, v)| inside(*v)).collect();
+    let say = |h, v, at, text: &str| canvas.text(Role::Ink, 12.0, Weight::Normal, (h, v), at, text);
+    if let (Some(&end), 2..) = (line.last(), line.len()) {
+        curve(plane, Canvas::stroke(Role::Ink, 1.6), line)?;
+        let (px, py) = place(plane, end);
+        // The line never falls: it ends at the right, or at the top.
+        return if px > LEFT + WIDE - 2.0 {
+            say(HPos::Left, VPos::Center, (LEFT + WIDE + 6.0, py), "tolerance")
+        } else {
+            say(HPos::Center, VPos::Bottom, (px.max(LEFT + 130.0), TOP - 4.0), "tolerance")
+        };
+    }
+    let (low, high) = (units::number(allowed(x.ends.0)), units::number(allowed(x.ends.1)));
+    let values = if low == high { low } else { format!("{low} to {high}") };
+    let is_above = allowed(x.ends.0).log10() > y.ends.1;
+    let (edge, outwards, words) = if is_above { (TOP, -1.0, "above") } else { (TOP + TALL, 1.0, "below") };
+    let (tip, wing) = ((LEFT + WIDE + 12.0, edge + 8.0 * outwards), 4.0);
+    canvas.line(Role::Ink, 1.6, &[(tip.0, edge - 10.0 * outwards), tip])?;
+    let back = tip.1 - 5.0 * outwards;
+    canvas.line(Role::Ink, 1.6, &[(tip.0 - wing, back), tip, (tip.0 + wing, back)])?;
+    // Beside the arrow, where no label of an axis stands.
+    let beside = if is_above { (LEFT + WIDE, TOP - 10.0) } else { (LEFT, TOP + TALL + 42.0) };
+    let side = if is_above { HPos::Right } else { HPos::Left };
+    say(side, VPos::Bottom, beside, &format!("tolerance: {values}, {words} what is shown"))
 }
 
 #[cfg(test)]
@@ -185,9 +208,27 @@ mod tests {
     #[test]
     fn the_caption_counts_what_is_not_drawn() {
         let svg = error_scatter(&[1.0, 2.1, f64::INFINITY], &[1.0, 2.0, 1.0], &DifferenceOptions::default());
-        assert!(svg.as_str().contains("1 of 3 elements above the line"), "{svg}");
+        assert!(svg.as_str().contains("1 of 3 elements above the tolerance"), "{svg}");
         assert!(svg.as_str().contains("1 without any error, 1 not finite"), "{svg}");
         let none = error_scatter(&[1.0], &[1.0], &DifferenceOptions::default());
         assert!(none.as_str().contains("no element has an error"), "{none}");
+    }
+
+    #[test]
+    fn the_tolerance_is_shown_or_told_wherever_it_is() {
+        let expected = [1.0, 2.0, 4.0];
+        let drawn = |error: f64, rtol: f64, atol: f64| {
+            let actual = expected.map(|e| e + error);
+            let options = DifferenceOptions { rtol, atol, ..DifferenceOptions::default() };
+            error_scatter(&actual, &expected, &options).into_string()
+        };
+        // Errors of 1e-3 beside a tolerance of that size, and of sizes far above and below.
+        let line = drawn(1e-3, 0.0, 1e-3);
+        assert!(line.contains(">tolerance<") && !line.contains("what is shown"), "{line}");
+        let above = drawn(1e-6, 0.0, 1e3);
+        assert!(above.contains("tolerance: 1000, above what is shown"), "{above}");
+        let below = drawn(1e-1, 1e-9, 0.0);
+        assert!(below.contains("tolerance: ") && below.contains(", below what is shown"), "{below}");
+        assert!(drawn(1e-1, 0.0, 0.0).contains("tolerance: 0, below what is shown"));
     }
 }

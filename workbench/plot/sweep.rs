@@ -4,7 +4,9 @@ use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::Svg;
 use super::axis::Axis;
-use super::canvas::{Canvas, Drawn, Plane, Weight, curve, dot, notice, picture, place, region, shorten, text_width};
+use super::canvas::{
+    Canvas, Drawn, Plane, Weight, capitalised, curve, dot, notice, picture, place, region, shorten, text_width,
+};
 use super::compare::compare;
 use super::theme::Role;
 use crate::bench::{BenchReport, BenchRow, CachePolicy, units};
@@ -148,11 +150,6 @@ fn ratio(report: &BenchReport, first: &str, row: &BenchRow) -> Option<Point> {
     let tip = format!("{first} against {}, {}: {verdict}", row.name, units::count(row.size));
     let (low, high) = (or_value(verdict.low), or_value(verdict.high));
     Some(Point { size: row.size as f64, value: verdict.ratio, low, high, tip })
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// A row as a point; `None` if it cannot be drawn on logarithmic axes.

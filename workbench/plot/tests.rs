@@ -137,6 +137,11 @@ fn differences_of_any_shape_are_sound() {
             difference_slices(&actual, &expected, shape, &options).iter().for_each(|slice| sound(&slice.map));
         }
         sound(&error_scatter(&actual, &expected, &DifferenceOptions::default()));
+        if let [rows, columns] = *shape {
+            let side = |count: usize| Side { title: "all < of".into(), names: vec!["x\u{1}[<]".into(); count] };
+            let sides = Some([side(rows), side(columns)]);
+            sound(&difference_map(&actual, &expected, shape, &DifferenceOptions { sides, ..Default::default() }));
+        }
         for (i, bad) in [f64::NAN, f64::INFINITY, f64::MAX, -f64::MAX, 5e-324].into_iter().enumerate() {
             if let Some(x) = actual.get_mut(i) {
                 *x = bad;
@@ -195,6 +200,54 @@ fn cases_versions_and_texts_are_sound() {
         history.versions.extend(one.versions);
         sound(&versions(&history));
     }
+}
+
+#[test]
+fn titles_without_a_name_begin_with_a_large_letter() {
+    let mut report = sample_report(&[1000, 2000]).with_bytes(|_, n| Some(8 * n)).with_flops(|_, n| Some(n));
+    report.title = String::new();
+    let ceilings = Ceilings { bytes_per_s: 1e10, flops_per_s: 1e11 };
+    let writers = Writers { name: "out".into(), shape: vec![1], writers: vec![None], block: [1; 3] };
+    let (one, other, options) = ([1.0, 3.0], [1.0, 2.0], DifferenceOptions::default());
+    let pictures = [
+        sweep(&report, Quantity::Auto),
+        samples(&report, 1000),
+        roofline(&report, &ceilings),
+        writer_map(&writers),
+        difference_map(&one, &other, &[2], &options),
+        error_scatter(&one, &other, &options),
+        error_histogram(&[1.0], ErrorKind::Ulp, CountScale::Auto, ""),
+    ];
+    for svg in pictures {
+        let title =
+            svg.as_str().split("font-weight=\"600\">").nth(1).and_then(|s| s.split('<').next()).expect("a title");
+        assert!(title.starts_with(char::is_uppercase), "{title}");
+        // The other words are small, but for units and names in capitals.
+        let words = title.split(' ').skip(1).filter(|word| !word.chars().all(char::is_uppercase));
+        assert!(words.clone().all(|word| !word.starts_with(char::is_uppercase)), "{title}");
+    }
+}
+
+#[test]
+fn backticks_of_names_are_not_drawn() {
+    let mut report = sample_report(&[1024, 4096]);
+    report.title = "`muladd` and `mul`".into();
+    let svg = sweep(&report, Quantity::Time);
+    assert!(svg.as_str().contains(">muladd and mul: time per call<") && !svg.as_str().contains('`'), "{svg}");
+    // A text in letters of one width is shown as it is.
+    assert!(text("a `name`", "launch of `k`").as_str().contains("`k`"));
+}
+
+#[test]
+fn contestants_of_a_roofline_have_shapes_of_their_own() {
+    let report = sample_report(&[1024]).with_bytes(|_, n| Some(8 * n)).with_flops(|_, n| Some(n));
+    let svg = roofline(&report, &Ceilings { bytes_per_s: 1e10, flops_per_s: 1e11 }).into_string();
+    // Each has a point and a mark in the list of names: circles for the first, squares for the second.
+    assert_eq!(
+        (svg.matches("<circle class=\"f70\"").count(), svg.matches("<path class=\"f71\"").count()),
+        (2, 2),
+        "{svg}"
+    );
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub fn versions(history: &History) -> Svg {
         return notice(&title, "no version was timed");
     }
     let left_out = measured.len().saturating_sub(MOST);
+    let not_timed = history.versions.len() - measured.len();
     let lines: Vec<Line> = measured
         .into_iter()
         .skip(left_out)
@@ -35,6 +36,10 @@ pub fn versions(history: &History) -> Svg {
         "median with interval of separate benchmarks, between which the machine may have drifted".to_owned();
     if lines.iter().any(|line| line.role == Role::Positive) {
         caption.push_str("; ✗ broken");
+    }
+    if not_timed > 0 {
+        let at = if size == 0 { "" } else { " at this size" };
+        caption.push_str(&format!("; {not_timed} of {} versions not timed{at}", history.versions.len()));
     }
     if left_out > 0 {
         caption.push_str(&format!("; {left_out} older versions are left out"));
@@ -88,6 +93,15 @@ mod tests {
         assert!(picture.contains("version 1") && picture.contains("2.00 µs") && picture.contains("version 2 ✗"));
         assert!(picture.contains("version 2: 3.00 µs") && picture.contains(", broken"), "{picture}");
         assert!(!picture.contains("version 3") && !picture.contains("version 4"), "{picture}");
+    }
+
+    #[test]
+    fn versions_without_a_time_are_counted() {
+        let words = |svg: Svg| svg.into_string().replace("</text>\n", " ");
+        let picture = words(versions(&history(&[&[(1024, 2e-6)], &[(1024, 3e-6)], &[], &[(64, 1e-6)]])));
+        let caption: String = picture.split('<').map(|part| part.rsplit('>').next().unwrap_or("")).collect();
+        assert!(caption.contains("2 of 4 versions not timed at this size"), "{caption}");
+        assert!(!versions(&history(&[&[(0, 1e-6)]])).as_str().contains("not timed"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub struct Writers {
 /// Draws the first 24 x 64 elements of an array: the hue is the block's, the depth the thread's place in it. One dimension is shown in rows of
 /// 64, more than two as the first slice along the last two.
 pub fn writer_map(writers: &Writers) -> Svg {
-    let title = format!("writers of {}", shorten(&writers.name, 50));
+    let title = format!("Writers of {}", shorten(&writers.name, 50));
     let total: usize = writers.shape.iter().product();
     if total != writers.writers.len() {
         return notice(&title, &format!("{} writers do not fill the shape {:?}", writers.writers.len(), writers.shape));

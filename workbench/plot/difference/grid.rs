@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::options::{DifferenceKind, DifferenceOptions, coordinates};
+use super::options::{DifferenceKind, DifferenceOptions};
 use crate::bench::units;
 
 /// Two arrays and the way in which they are compared.
@@ -56,7 +56,7 @@ impl Elements<'_> {
     pub(super) fn told(&self, index: usize, shape: &[usize]) -> String {
         let (got, want) = (units::exact(self.actual[index]), units::exact(self.expected[index]));
         let one = self.compare(index);
-        let at = coordinates(index, shape);
+        let at = self.options.place(index, shape);
         if one.error == 0.0 {
             return format!("{at}: {got} instead of {want}");
         }
@@ -136,7 +136,7 @@ impl Figures {
         let tolerance = format!("rtol {}, atol {}", units::number(options.rtol), units::number(options.atol));
         let mut text = format!("{verdict} {tolerance}");
         if self.largest > 0.0 {
-            let at = coordinates(first + self.largest_at, shape);
+            let at = options.place(first + self.largest_at, shape);
             text.push_str(&format!("; largest error {} at {at}", options.number(self.largest)));
         }
         if self.odd > 0 {
@@ -181,9 +181,33 @@ pub(super) struct Grid {
     pub(super) columns: usize,
     /// The extents in elements.
     pub(super) extents: (usize, usize),
-    /// Some error of all that share the colours is below zero, or not finite.
+    /// Some error of all that share the colours is below zero, or not finite, or beyond the tolerance.
     pub(super) is_signed: bool,
     pub(super) has_odd: bool,
+    pub(super) has_mismatch: bool,
+}
+
+/// The cells that a line surrounds: those with an element beyond the tolerance, or those without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outlined {
+    Beyond,
+    Within,
+    /// No line is drawn, since all cells are of one kind.
+    Nothing,
+}
+
+impl Outlined {
+    /// The rarer kind of all cells of a picture.
+    pub(super) fn of(grids: &[Grid]) -> Outlined {
+        let cells = || grids.iter().flat_map(|grid| &grid.cells);
+        let (all, beyond) = (cells().count(), cells().filter(|cell| cell.mismatches > 0).count());
+        match beyond {
+            0 => Outlined::Nothing,
+            _ if beyond == all => Outlined::Nothing,
+            _ if 2 * beyond > all => Outlined::Within,
+            _ => Outlined::Beyond,
+        }
+    }
 }
 
 impl Grid {
@@ -215,18 +239,56 @@ impl Grid {
                 cell.squares += (one.error / figures.largest).powi(2);
             }
         }
-        Grid { cells, rows, columns, extents: (height, width), is_signed: figures.is_signed, has_odd: figures.odd > 0 }
+        Grid {
+            cells,
+            rows,
+            columns,
+            extents: (height, width),
+            is_signed: figures.is_signed,
+            has_odd: figures.odd > 0,
+            has_mismatch: figures.mismatches > 0,
+        }
     }
 
-    /// True if a cell has an element beyond the tolerance; false outside.
-    pub(super) fn mismatch(&self, row: Option<usize>, column: Option<usize>) -> bool {
+    pub(super) fn cell(&self, row: usize, column: usize) -> &Cell {
+        &self.cells[row * self.columns + column]
+    }
+
+    /// True if a cell is of the outlined kind; false outside.
+    pub(super) fn is(&self, outlined: Outlined, row: Option<usize>, column: Option<usize>) -> bool {
         let inside = row.filter(|r| *r < self.rows).zip(column.filter(|c| *c < self.columns));
-        inside.is_some_and(|(row, column)| self.cells[row * self.columns + column].mismatches > 0)
+        inside.is_some_and(|(row, column)| match outlined {
+            Outlined::Beyond => self.cell(row, column).mismatches > 0,
+            Outlined::Within => self.cell(row, column).mismatches == 0,
+            Outlined::Nothing => false,
+        })
+    }
+
+    /// True if a cell stays in the background, because it agrees where others do not.
+    pub(super) fn is_quiet(&self, cell: &Cell) -> bool {
+        self.has_mismatch && cell.mismatches == 0 && !cell.odd
     }
 
     /// The rows of elements of a row of cells; likewise columns, with the other extents.
     pub(super) fn span(cell: usize, cells: usize, extent: usize) -> Range<usize> {
         (cell * extent).div_ceil(cells)..((cell + 1) * extent).div_ceil(cells)
+    }
+}
+
+/// A part of a picture that shows a grid.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    /// The corner at the top left.
+    pub(super) at: (f64, f64),
+    /// Width and height.
+    pub(super) size: (f64, f64),
+}
+
+impl Frame {
+    /// The corner at the top left of a cell.
+    pub(super) fn corner(&self, grid: &Grid, row: usize, column: usize) -> (f64, f64) {
+        let (width, height) = (self.size.0 / grid.columns as f64, self.size.1 / grid.rows as f64);
+        (self.at.0 + column as f64 * width, self.at.1 + row as f64 * height)
     }
 }
 

@@ -1,12 +1,14 @@
-//! The map of a plane of elements: coloured cells, a line round the mismatches, the colour bar.
+//! The map of a plane of elements: coloured cells, a line round the rarer of right and wrong ones, the colour bar.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use super::grid::{Elements, Grid};
+use super::grid::{Elements, Frame, Grid, Outlined};
 use super::options::runs;
-use super::scale::{self, Depth, LEAST_HEIGHT, alpha};
+use super::scale::{self, Depth, LEAST_HEIGHT, ODD_ALPHA, alpha, quiet_alpha};
+use super::sides;
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Drawn, Weight, caption_width, picture};
+use crate::plot::marks::hatch;
 use crate::plot::theme::Role;
 
 /// Most cells of a map down and across: few enough that a picture stays under a hundred kilobytes.
@@ -15,23 +17,6 @@ pub(super) const MOST: (usize, usize) = (56, 80);
 pub(super) const MOST_OF_SLICES: (usize, usize) = (36, 52);
 /// Most places of a map that tell their numbers under the pointer.
 const MOST_TIPS: (usize, usize) = (14, 20);
-
-/// A part of a picture that shows a grid.
-#[derive(Clone, Copy)]
-pub(super) struct Frame {
-    /// The corner at the top left.
-    pub(super) at: (f64, f64),
-    /// Width and height.
-    pub(super) size: (f64, f64),
-}
-
-impl Frame {
-    /// The corner at the top left of a cell.
-    fn corner(&self, grid: &Grid, row: usize, column: usize) -> (f64, f64) {
-        let (width, height) = (self.size.0 / grid.columns as f64, self.size.1 / grid.rows as f64);
-        (self.at.0 + column as f64 * width, self.at.1 + row as f64 * height)
-    }
-}
 
 /// Lengths of the two sides of a map with such a grid: square cells of whole pixels where that leaves the map large enough.
 pub(super) fn extent(rows: usize, columns: usize, widest: f64, highest: f64) -> (f64, f64) {
@@ -53,57 +38,103 @@ pub(super) fn draw(
     elements: &Elements<'_>,
     shape: &[usize],
 ) -> Svg {
-    const LEFT: f64 = 64.0;
-    const TOP: f64 = 64.0;
     let (width, height) = extent(grid.rows, grid.columns, 560.0, 340.0);
+    let sides = elements.options.sides_of(shape);
+    let frame = Frame { at: sides::corner(grid, sides), size: (width, height) };
+    let ((left, top), outlined) = (frame.at, Outlined::of(std::slice::from_ref(grid)));
+    let notes = notes(grid);
+    let lines = notes.len() + usize::from(grid.has_mismatch);
+    let tall = height.max(LEAST_HEIGHT);
     let size = (
-        (LEFT + width + 120.0).max(caption_width(caption)).max(560.0) as u32,
-        (TOP + height.max(LEAST_HEIGHT) + 44.0) as u32,
+        (left + width + 120.0).max(caption_width(caption)).max(560.0) as u32,
+        (top + tall + 30.0 + LINE * lines as f64) as u32,
     );
     picture(size.0, size.1, title, |canvas| {
         canvas.heading(title, caption)?;
-        let frame = Frame { at: (LEFT, TOP), size: (width, height) };
-        cells(canvas, (grid, depth), frame)?;
+        cells(canvas, (grid, depth), frame, outlined)?;
         tips(canvas, grid, elements, shape, frame)?;
-        ends(canvas, grid, frame)?;
-        scale::bar(canvas, (grid, depth), elements.options, (LEFT + width + 22.0, TOP), height.max(LEAST_HEIGHT))
+        sides::names(canvas, grid, sides, frame)?;
+        scale::bar(canvas, (grid, depth), elements.options, (left + width + 22.0, top), tall)?;
+        let foot = |line: usize| (left, top + tall + 28.0 + LINE * line as f64);
+        for (line, note) in notes.iter().enumerate() {
+            canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), foot(line), note)?;
+        }
+        if grid.has_mismatch { key(canvas, outlined, foot(notes.len())) } else { Ok(()) }
     })
 }
 
-/// Draws the cells and the line round the mismatches.
-pub(super) fn cells(canvas: &Canvas, (grid, depth): (&Grid, &Depth), frame: Frame) -> Drawn {
+/// The distance of two lines below a map.
+const LINE: f64 = 18.0;
+
+/// What is said below a map of cells of several elements: such a cell is not what the bar says of one.
+fn notes(grid: &Grid) -> Vec<String> {
+    let (rows, columns) = grid.extents;
+    let (down, across) = (rows.div_ceil(grid.rows), columns.div_ceil(grid.columns));
+    let note = || format!("a cell: up to {down} × {across} elements; its depth: their root mean square");
+    (down * across > 1).then(note).into_iter().collect()
+}
+
+/// The key of the line round cells.
+pub(super) fn key(canvas: &Canvas, outlined: Outlined, at: (f64, f64)) -> Drawn {
+    let words = match outlined {
+        Outlined::Nothing => "no cell is within the tolerance",
+        Outlined::Beyond => "beyond the tolerance; faint: within",
+        Outlined::Within => "within the tolerance, and faint",
+    };
+    let mut left = at.0;
+    if outlined != Outlined::Nothing {
+        canvas.rect(Canvas::stroke(Role::Ink, THICK), (left + 1.0, at.1), (10.0, 10.0))?;
+        left += 18.0;
+    }
+    canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (left, at.1), words)
+}
+
+/// Draws the cells and the line round those of the rarer kind.
+pub(super) fn cells(canvas: &Canvas, (grid, depth): (&Grid, &Depth), frame: Frame, outlined: Outlined) -> Drawn {
     canvas.rect(Canvas::fill(Role::Zero, 1.0), frame.at, frame.size)?;
     let (width, height) = (frame.size.0 / grid.columns as f64, frame.size.1 / grid.rows as f64);
     // One look after the other, so that cells of one look share an element.
-    let looks: Vec<Option<(Role, u32)>> = grid.cells.iter().map(|c| depth.look(c)).collect();
-    let mut all: Vec<(Role, u32)> = looks.iter().copied().flatten().collect();
-    all.sort_by_key(|&(role, step)| (role != Role::Positive, role != Role::Negative, step));
+    let look = |cell| depth.look(cell).map(|(role, step)| (role, step, grid.is_quiet(cell)));
+    let looks: Vec<Option<(Role, u32, bool)>> = grid.cells.iter().map(look).collect();
+    let mut all: Vec<(Role, u32, bool)> = looks.iter().copied().flatten().collect();
+    all.sort_by_key(|&(role, step, quiet)| (!quiet, role != Role::Positive, role != Role::Negative, step));
     all.dedup();
-    for (role, step) in all {
+    for look in all {
+        let (role, step, quiet) = look;
+        let opacity = match (role, quiet) {
+            (Role::Odd, _) => ODD_ALPHA,
+            (_, true) => quiet_alpha(step),
+            (_, false) => alpha(step),
+        };
+        let style = Canvas::fill(role, opacity);
         for (row, line) in looks.chunks(grid.columns).enumerate() {
-            for (from, to) in runs(grid.columns, |column| line[column] == Some((role, step))) {
+            for (from, to) in runs(grid.columns, |column| line[column] == Some(look)) {
                 let size = (width * (to - from) as f64, height);
-                canvas.rect(Canvas::fill(role, alpha(step)), frame.corner(grid, row, from), size)?;
+                canvas.rect(style, frame.corner(grid, row, from), size)?;
             }
         }
     }
-    outline(canvas, grid, frame)
+    if grid.has_odd {
+        hatch(canvas, (frame.at, frame.size), (grid.rows, grid.columns), |row, column| grid.cell(row, column).odd);
+    }
+    outline(canvas, grid, frame, outlined)
 }
 
-/// A line round the mismatches: every side between a cell with one and a cell without, neighbours joined.
-fn outline(canvas: &Canvas, grid: &Grid, frame: Frame) -> Drawn {
-    const THICK: f64 = 1.2;
+/// The width of the line round cells.
+const THICK: f64 = 1.2;
+
+/// A line round the outlined cells: every side between such a cell and one that is none, neighbours joined.
+fn outline(canvas: &Canvas, grid: &Grid, frame: Frame, outlined: Outlined) -> Drawn {
     let corner = |row: usize, column: usize| frame.corner(grid, row, column);
+    let is = |row: Option<usize>, column: Option<usize>| grid.is(outlined, row, column);
     for row in 0..=grid.rows {
-        let side =
-            |column: usize| grid.mismatch(row.checked_sub(1), Some(column)) != grid.mismatch(Some(row), Some(column));
+        let side = |column: usize| is(row.checked_sub(1), Some(column)) != is(Some(row), Some(column));
         for (from, to) in runs(grid.columns, side) {
             canvas.line(Role::Ink, THICK, &[corner(row, from), corner(row, to)])?;
         }
     }
     for column in 0..=grid.columns {
-        let side =
-            |row: usize| grid.mismatch(Some(row), column.checked_sub(1)) != grid.mismatch(Some(row), Some(column));
+        let side = |row: usize| is(Some(row), column.checked_sub(1)) != is(Some(row), Some(column));
         for (from, to) in runs(grid.rows, side) {
             canvas.line(Role::Ink, THICK, &[corner(from, column), corner(to, column)])?;
         }
@@ -135,28 +166,6 @@ fn tips(canvas: &Canvas, grid: &Grid, elements: &Elements<'_>, shape: &[usize], 
             let (from, to) = (frame.corner(grid, rows.start, columns.start), frame.corner(grid, rows.end, columns.end));
             canvas.rect(Canvas::fill(Role::Pointer, 1.0), from, (to.0 - from.0, to.1 - from.1))?;
         }
-    }
-    Ok(())
-}
-
-/// First and last index along both sides of a map.
-fn ends(canvas: &Canvas, grid: &Grid, frame: Frame) -> Drawn {
-    let ((left, top), (width, height)) = (frame.at, frame.size);
-    let (rows, columns) = grid.extents;
-    let small = |h, v, at, text: &str| canvas.text(Role::Muted, 12.0, Weight::Normal, (h, v), at, text);
-    small(HPos::Left, VPos::Top, (left, top + height + 8.0), "0")?;
-    if columns > 1 {
-        small(HPos::Right, VPos::Top, (left + width, top + height + 8.0), &(columns - 1).to_string())?;
-    }
-    small(HPos::Right, VPos::Top, (left - 8.0, top), "0")?;
-    if rows > 1 {
-        small(HPos::Right, VPos::Bottom, (left - 8.0, top + height), &(rows - 1).to_string())?;
-    }
-    let (down, across) = (rows.div_ceil(grid.rows), columns.div_ceil(grid.columns));
-    // A cell of several elements is not what the bar says of one.
-    if down * across > 1 && width > 360.0 {
-        let note = format!("a cell: up to {down} × {across} elements; its depth: their root mean square");
-        small(HPos::Center, VPos::Top, (left + width / 2.0, top + height + 8.0), &note)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Pictures of the difference of two arrays: a profile for one dimension, a map for two, a mosaic of slices for more.
 //!
-//! `grid` sorts the elements into cells and counts, `scale` gives an error its depth of colour, `map`, `mosaic` and `profile` draw.
+//! `grid` sorts the elements into cells and counts, `scale` gives an error its depth of colour, `map`, `mosaic` and `profile` draw,
+//! `sides` names rows and columns.
 
 mod grid;
 mod map;
@@ -8,8 +9,9 @@ mod mosaic;
 mod options;
 mod profile;
 mod scale;
+mod sides;
 
-pub use options::{DepthScale, DifferenceKind, DifferenceOptions};
+pub use options::{DepthScale, DifferenceKind, DifferenceOptions, Side};
 
 use super::Svg;
 use super::canvas::notice;
@@ -60,7 +62,7 @@ pub fn difference_slices(actual: &[f64], expected: &[f64], shape: &[usize], opti
 ///
 /// One dimension makes a profile, two a map, more a mosaic of slices along the last two. Large arrays are cut into cells: the hue of a cell
 /// shows whether its worst element is too large or too small, its depth the root mean square of its errors, so that one wrong element in a
-/// cell looks other than all of them. A line surrounds the elements beyond the tolerance.
+/// cell looks other than all of them. A line surrounds the elements beyond the tolerance, or those within it where they are fewer.
 pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Svg {
     let title = options.heading();
     let total = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
@@ -206,5 +208,69 @@ mod tests {
         assert!(svg.as_str().contains("[1, 2, :, :]") && svg.as_str().contains("; 2 of 20 slices"), "{svg}");
         let few = difference_map(&actual, &expected, &[2, 10, 6], &DifferenceOptions::default());
         assert!(few.as_str().contains("[1, :, :]") && !few.as_str().contains("of 2 slices"), "{few}");
+    }
+
+    /// A map of 10 by 10 elements, of which the first `wrong` are beyond the tolerance by a wide margin and the others by none.
+    fn with_wrong(wrong: usize) -> String {
+        let options = DifferenceOptions { rtol: 0.0, atol: 0.1, ..DifferenceOptions::default() };
+        let actual: Vec<f64> = (0..100).map(|i| if i < wrong { 1.0 } else { 0.05 }).collect();
+        difference_map(&actual, &[0.0; 100], &[10, 10], &options).into_string()
+    }
+
+    #[test]
+    fn the_line_surrounds_the_rarer_kind_and_the_key_says_which() {
+        assert!(with_wrong(3).contains("beyond the tolerance; faint: within"));
+        assert!(with_wrong(97).contains("within the tolerance, and faint"));
+        assert!(with_wrong(100).contains("no cell is within the tolerance"));
+        assert!(!with_wrong(0).contains("faint"));
+        // The last three cells of 30 pixels have a line round them: above, below, at the left and at the right.
+        let few = with_wrong(97);
+        assert!(few.contains("M274,334L364,334") && few.contains("M274,334L274,364"), "{few}");
+    }
+
+    #[test]
+    fn what_agrees_is_quiet_where_something_does_not() {
+        // Cells of an error of 0.05 have the full depth alone, and nearly none beside larger ones.
+        assert!(with_wrong(0).contains("<path class=\"f40\" shape-rendering"));
+        let beside = with_wrong(3);
+        // Seven cells of 30 pixels in the first row.
+        let before = beside.split("h210v30").next().expect("a row");
+        let opacity = before.rsplit("opacity=\"").next().and_then(|s| s.split('"').next()).expect("an opacity");
+        assert!(opacity.parse::<f64>().expect("a number") < 0.1, "{opacity}");
+    }
+
+    #[test]
+    fn what_is_not_finite_is_hatched() {
+        for (shape, count) in [(&[4][..], 4), (&[2, 2], 4), (&[2, 2, 2], 8)] {
+            let mut actual = vec![0.0; count];
+            let hatches = |actual: &[f64]| {
+                let svg = difference_map(actual, &vec![0.0; count], shape, &DifferenceOptions::default());
+                svg.as_str().matches("class=\"s00\" stroke-width=\"1\"").count()
+            };
+            actual[1] = 5.0;
+            assert_eq!(hatches(&actual), 0, "{shape:?}");
+            actual[2] = f64::NAN;
+            assert!(hatches(&actual) > 0, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn sides_have_the_names_that_fit() {
+        let names = |name: &str, count: usize| (0..count).map(|i| format!("{name}[{i}]")).collect();
+        let drawn = |rows: usize, columns: usize| {
+            let side = |name: &str, count| Side { title: format!("elements of {name}"), names: names(name, count) };
+            let sides = Some([side("y", rows), side("x", columns)]);
+            let options = DifferenceOptions { sides, ..DifferenceOptions::default() };
+            let actual: Vec<f64> = (0..rows * columns).map(|i| i as f64).collect();
+            difference_map(&actual, &vec![0.0; rows * columns], &[rows, columns], &options).into_string()
+        };
+        let few = drawn(3, 4);
+        assert!((0..4).all(|i| few.contains(&format!(">x[{i}]<"))) && few.contains(">y[1]<"), "{few}");
+        let many = drawn(100, 100);
+        assert!(many.contains(">x[99]<") && many.contains(">y[99]<") && !many.contains(">x[50]<"), "{many}");
+        assert!(many.contains("y[98] by x[98]") || many.contains("y[99] by x[99]"), "{many}");
+        // One column of letters is too narrow for two names.
+        assert!(drawn(30, 1).contains(">x[0]<"));
+        assert!(drawn(1, 30).contains(">y[0]<"));
     }
 }

@@ -2,8 +2,8 @@
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use super::grid::{Elements, Figures, Grid};
-use super::map::{self, Frame};
+use super::grid::{Elements, Figures, Frame, Grid, Outlined};
+use super::map;
 use super::options::slice_name;
 use super::scale::{self, Depth, LEAST_HEIGHT};
 use crate::check::compare::unravel;
@@ -74,26 +74,29 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
     }
     let size = (
         (LEFT + width + 120.0).max(caption_width(&caption)).max(560.0) as u32,
-        (TOP + height.max(LEAST_HEIGHT) + 34.0) as u32,
+        (TOP + height.max(LEAST_HEIGHT) + if all.mismatches > 0 { 48.0 } else { 34.0 }) as u32,
     );
     picture(size.0, size.1, title, |canvas| {
         canvas.heading(title, &caption)?;
         let depth = Depth::new(all, elements.options.scale);
-        let mut shared = None;
-        for (place, ((number, figures), name)) in slices.iter().zip(&names).enumerate() {
+        let grid = |(number, _): &(usize, Figures)| Grid::new(elements, number * plane.0 * plane.1, plane, most, all);
+        let grids: Vec<Grid> = slices.iter().map(grid).collect();
+        let outlined = Outlined::of(&grids);
+        for (place, (((_, figures), name), grid)) in slices.iter().zip(&names).zip(&grids).enumerate() {
             let at = (LEFT + pitch.0 * (place % across) as f64, TOP + pitch.1 * (place / across) as f64);
-            let grid = Grid::new(elements, number * plane.0 * plane.1, plane, most, all);
             canvas.text(Role::Muted, SIZE, Weight::Normal, (HPos::Left, VPos::Top), at, name)?;
             let frame = Frame { at: (at.0, at.1 + LABEL), size: tile };
-            map::cells(canvas, (&grid, &depth), frame)?;
+            map::cells(canvas, (grid, &depth), frame, outlined)?;
             canvas.tip(format!("{name}: {} of {} elements beyond the tolerance", figures.mismatches, figures.count));
             canvas.rect(Canvas::fill(Role::Pointer, 1.0), frame.at, frame.size)?;
-            shared = Some(grid);
         }
-        match shared {
+        if all.mismatches > 0 {
+            map::key(canvas, outlined, (LEFT, TOP + height.max(LEAST_HEIGHT) + 28.0))?;
+        }
+        match grids.last() {
             Some(grid) => {
                 let at = (LEFT + width + 22.0, TOP + LABEL);
-                scale::bar(canvas, (&grid, &depth), elements.options, at, (height - LABEL).max(LEAST_HEIGHT - LABEL))
+                scale::bar(canvas, (grid, &depth), elements.options, at, (height - LABEL).max(LEAST_HEIGHT - LABEL))
             }
             None => Ok(()),
         }

@@ -50,6 +50,17 @@ pub struct DifferenceOptions {
     pub atol: f64,
     /// True if NaN matches NaN.
     pub equal_nan: bool,
+    /// What an array of two dimensions has down and across, where its elements have names, as those of a Jacobian.
+    pub sides: Option<[Side; 2]>,
+}
+
+/// What an array of two dimensions has along a side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// In words, such as `elements of x`.
+    pub title: String,
+    /// The name of each row, or of each column, such as `x[0, 3]`.
+    pub names: Vec<String>,
 }
 
 impl Default for DifferenceOptions {
@@ -63,6 +74,7 @@ impl Default for DifferenceOptions {
             rtol: 1.3e-6,
             atol: 1e-5,
             equal_nan: false,
+            sides: None,
         }
     }
 }
@@ -76,6 +88,23 @@ impl DifferenceOptions {
             DifferenceKind::Tolerance => "Difference from the reference in tolerances",
         };
         if self.title.is_empty() { kind.to_owned() } else { shorten(&self.title, 70) }
+    }
+
+    /// The sides of an array of this shape, where they are given and fit it.
+    pub(super) fn sides_of(&self, shape: &[usize]) -> Option<&[Side; 2]> {
+        let [rows, columns] = *shape else { return None };
+        self.sides.as_ref().filter(|[down, across]| (down.names.len(), across.names.len()) == (rows, columns))
+    }
+
+    /// An element in words: by the names of its row and its column, or by its index, such as `[3, 17]`.
+    pub(super) fn place(&self, flat: usize, shape: &[usize]) -> String {
+        match self.sides_of(shape) {
+            Some([down, across]) => {
+                let columns = across.names.len();
+                format!("{} by {}", down.names[flat / columns], across.names[flat % columns])
+            }
+            None => coordinates(flat, shape),
+        }
     }
 
     /// An error as the picture's kind counts it.

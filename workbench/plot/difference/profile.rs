@@ -4,8 +4,10 @@ use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::grid::{Elements, Figures, Grid};
 use super::options::{DifferenceKind, runs};
+use super::scale::ODD_ALPHA;
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Weight, bar, caption_width, picture, place};
+use crate::plot::marks::hatch;
 use crate::plot::theme::Role;
 
 /// Most bars, two pixels each.
@@ -64,8 +66,15 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
             }
         }
         for (i, _) in grid.cells.iter().enumerate().filter(|(_, c)| c.odd) {
-            let style = Canvas::fill(Role::Odd, 0.8);
+            let style = Canvas::fill(Role::Odd, ODD_ALPHA);
             bar(&plane, style, (i as f64 + gap, largest), ((i + 1) as f64 - gap, floor))?;
+            let (from, to) = (place(&plane, (i as f64 + gap, largest)), place(&plane, ((i + 1) as f64 - gap, floor)));
+            if gap > 0.0 {
+                hatch(canvas, (from, (to.0 - from.0, to.1 - from.1)), (1, 1), |_, _| true);
+            }
+        }
+        if grid.has_odd && gap == 0.0 {
+            hatch(canvas, ((LEFT, TOP), (wide, TALL)), (1, grid.columns), |_, column| grid.cell(0, column).odd);
         }
         let under = TOP + TALL + 6.0;
         let at = |column: usize| LEFT + column as f64 * wide / count;

@@ -5,6 +5,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use super::grid::{Cell, Figures, Grid};
 use super::options::{DepthScale, DifferenceKind, DifferenceOptions};
 use crate::plot::canvas::{Canvas, Drawn, Weight};
+use crate::plot::marks::hatch;
 use crate::plot::theme::Role;
 
 /// Steps of a hue from nothing to the largest error.
@@ -95,6 +96,14 @@ pub(super) fn alpha(step: u32) -> f64 {
     0.04 + 0.96 * f64::from(step) / f64::from(STEPS)
 }
 
+/// The opacity of a step in a cell that stays in the background.
+pub(super) fn quiet_alpha(step: u32) -> f64 {
+    0.15 * alpha(step)
+}
+
+/// The opacity of what is not finite, so low that its hatching is seen on a light and on a dark page.
+pub(super) const ODD_ALPHA: f64 = 0.5;
+
 /// The least height of a colour bar, with its foot.
 pub(super) const LEAST_HEIGHT: f64 = 96.0;
 
@@ -112,7 +121,9 @@ pub(super) fn bar(
         canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Center), (left + BROAD + 8.0, y), text)
     };
     if grid.has_odd {
-        canvas.rect(Canvas::fill(Role::Odd, 1.0), (left, top + height - 14.0), (BROAD, 14.0))?;
+        let (at, size) = ((left, top + height - 14.0), (BROAD, 14.0));
+        canvas.rect(Canvas::fill(Role::Odd, ODD_ALPHA), at, size)?;
+        hatch(canvas, (at, size), (1, 1), |_, _| true);
         label(top + height - 7.0, "inf, nan")?;
     }
     if depth.largest() == 0.0 {
