@@ -71,10 +71,11 @@ def mandelbrot(width, height, x0, y0, step, limit):
         slack = (2 * size + e) * e + 4 * EPS * size**2
         earliest = np.where((size**2 + slack > 4) & (earliest == limit), n, earliest)
         latest = np.where((size**2 - slack > 4) & (latest == limit), n, latest)
-        e = np.minimum((2 * size + e) * e + 6 * EPS * (size**2 + np.abs(c)) + c_error, 1e3)
+        e = (2 * size + e) * e + 6 * EPS * ((size + e) ** 2 + np.abs(c)) + c_error
         z = z * z + c
-        # Escaped for certain: kept where it is, lest it overflow.
-        z, e = np.where(latest < limit, 3, z), np.where(latest < limit, 0, e)
+        # Escaped for certain, or nothing known any more: kept where it is, lest it overflow.
+        known = (latest == limit) & (e < 4)
+        z, e = np.where(known, z, 3), np.where(known, e, np.where(latest < limit, 0, np.inf))
     return {"out": ((earliest + latest) / 2, (latest - earliest) / 2)}
 
 

@@ -10,7 +10,7 @@ from ..bounds import EPS, wide
 from ..case import Launch, Row
 
 # The unit roundoff of bfloat16.
-BRAIN = 2.0**-9
+BRAIN = 2.0**-8
 
 
 def brain(x: np.ndarray) -> np.ndarray:
@@ -20,7 +20,7 @@ def brain(x: np.ndarray) -> np.ndarray:
 
 
 def make_transpose(rng):
-    width, height = 3072, 2048
+    width, height = 2304, 1792
     return {"x": normal(rng, height, width)}, {"out": aligned((width, height))}, {"width": width, "height": height}
 
 
@@ -61,7 +61,7 @@ def options(price, strike, years, rate, volatility, n, options):
 
 
 def make_rope(rng):
-    tokens, heads, pairs = 2048, 32, 64
+    tokens, heads, pairs = 4096, 32, 64
     angles = np.arange(tokens)[:, None] * 10000.0 ** (-np.arange(pairs) / pairs)
     inputs = {"x": normal(rng, tokens, heads, pairs, 2), "cos_sin": np.stack([np.cos(angles), np.sin(angles)], 2).astype(np.float32)}
     return inputs, {"out": aligned((tokens, heads, pairs, 2))}, {"tokens": tokens, "heads": heads, "pairs": pairs}
@@ -111,7 +111,7 @@ def swiglu(gate, up, n):
 
 
 def make_gelu(rng):
-    m, n = 2048, 2048
+    m, n = 512, 2048
     inputs = {"x": brain(2 * normal(rng, m, n)), "bias": brain(normal(rng, n))}
     return inputs, {"out": aligned((m, n), inputs["x"].dtype)}, {"m": m, "n": n}
 
@@ -125,15 +125,15 @@ def gelu(x, bias, m, n):
 
 ROWS = (
     Row("transpose_naive", "transpose, no tile", make_transpose, transpose,
-        (Launch("transpose_naive", (3072 // 32, 2048 // 8), (32, 8), "x out width height"),), "x out width height"),
+        (Launch("transpose_naive", (2304 // 32, 1792 // 8), (32, 8), "x out width height"),), "x out width height"),
     Row("black_scholes", "Black-Scholes, float2", make_options, options,
         (Launch("black_scholes", MI // 2 // 128, 128, "call put price strike years rate volatility options"),),
         "call put price strike years rate volatility n"),
     Row("rope", "rotary embedding, float2", make_rope, rope,
-        (Launch("rope", 2048 * 32 * 64 // 256, 256, "x cos_sin out tokens heads pairs"),), "x cos_sin out tokens heads pairs"),
+        (Launch("rope", 4096 * 32 * 64 // 256, 256, "x cos_sin out tokens heads pairs"),), "x cos_sin out tokens heads pairs"),
     Row("adam", "Adam step", make_adam, adam,
         (Launch("adam", 4 * MI // 512, 512, "params grads ms vs n rate beta1 beta2 correction1 correction2 eps decay"),),
         "params grads ms vs n rate beta1 beta2 correction1 correction2 eps decay", state=("params", "ms", "vs")),
     Row("swiglu_bf16", "SwiGLU, bfloat16", make_swiglu, swiglu, (Launch("swiglu_bf16", 4 * MI // 512, 256, "gate up out n"),), "gate up out n"),
-    Row("gelu_bf16", "GELU with bias, bfloat16", make_gelu, gelu, (Launch("gelu_bf16", 2048, 256, "x bias out m n"),), "x bias out m n"),
+    Row("gelu_bf16", "GELU with bias, bfloat16", make_gelu, gelu, (Launch("gelu_bf16", 512, 256, "x bias out m n"),), "x bias out m n"),
 )

@@ -33,7 +33,7 @@ def radix(keys, n, shift, entries):
 
 
 def make_compact(rng):
-    n = 8 * MI
+    n = 4 * MI
     outputs = {"out": aligned(n), "total": aligned(1, np.int32), "counts": aligned(n // 512, np.int32), "offsets": aligned(n // 512, np.int32)}
     return {"x": rng.random(n, np.float32)}, outputs, {"n": n, "blocks": n // 512}
 
@@ -66,8 +66,8 @@ ROWS = (
          Launch("radix_scatter", 4 * MI // 1024, 256, "keys offsets out n shift")),
         "keys out n shift"),
     Row("compact", "stream compaction", make_compact, compact,
-        (Launch("compact_count", 8 * MI // 512, 512, "x counts n"), Launch("compact_scan", 1, 1024, "counts offsets total blocks"),
-         Launch("compact_scatter", 8 * MI // 512, 512, "x offsets out n")),
+        (Launch("compact_count", 4 * MI // 512, 512, "x counts n"), Launch("compact_scan", 1, 1024, "counts offsets total blocks"),
+         Launch("compact_scatter", 4 * MI // 512, 512, "x offsets out n")),
         "x out total n"),
     Row("histogram_shared", "histogram of floats", make_histogram, histogram,
         (Launch("histogram_shared", 512, 256, "x bins n low scale"),), "x bins n low scale", clears=("bins",)),

@@ -12,7 +12,7 @@ from ..case import Launch, Row
 
 def make_csr(rng):
     """Lengths of rows with a heavy tail: some tens in most, thousands in a few."""
-    rows = 65536
+    rows = 98304
     lengths = np.minimum(rng.pareto(1.5, rows) * 24 + 1, 4096).astype(np.int64)
     starts = runs(lengths)
     inputs = {
@@ -80,7 +80,7 @@ def bags(input, offsets, weight, bags, indices, features):
 
 ROWS = (
     Row("csr_spmv", "CSR times vector, warp a row", make_csr, csr,
-        (Launch("csr_spmv", 65536 * 32 // 256, 256, "rows row_ptr col_idx vals x y"),), "rows row_ptr col_idx vals x y"),
+        (Launch("csr_spmv", 98304 * 32 // 256, 256, "rows row_ptr col_idx vals x y"),), "rows row_ptr col_idx vals x y"),
     Row("ell_spmv", "ELL times vector", make_ell, ell,
         (Launch("ell_spmv", 131072 // 256, 256, "rows per_row indices data x y"),), "rows per_row indices data x y"),
     Row("coo_spmv", "COO times vector, atomics", make_coo, coo,

@@ -12,7 +12,7 @@ from ..case import Launch, Row
 
 
 def make_scan(rng):
-    n = 4 * MI
+    n = 6 * MI
     return {"x": normal(rng, n)}, {"out": aligned(n)}, {"n": n}
 
 
@@ -23,7 +23,7 @@ def scan(x, n):
 
 
 def make_segments(rng):
-    rows, cols = 512, 4096
+    rows, cols = 1536, 4096
     heads = (rng.random((rows, cols)) < 1 / 50).astype(np.uint8)
     return {"x": normal(rng, rows, cols), "heads": heads}, {"out": aligned((rows, cols))}, {"rows": rows, "cols": cols}
 
@@ -88,9 +88,9 @@ def entropy(logits, targets, rows, classes):
 
 
 ROWS = (
-    Row("block_scan", "scan of blocks by shuffles", make_scan, scan, (Launch("block_scan", 4 * MI // 1024, 1024, "x out n"),), "x out n"),
+    Row("block_scan", "scan of blocks by shuffles", make_scan, scan, (Launch("block_scan", 6 * MI // 1024, 1024, "x out n"),), "x out n"),
     Row("segmented_scan", "segmented scan of rows", make_segments, segments,
-        (Launch("segmented_scan", 512, 256, "x heads out cols"),), "x heads out rows cols"),
+        (Launch("segmented_scan", 1536, 256, "x heads out cols"),), "x heads out rows cols"),
     Row("grid_sum", "grid-stride sum, shuffles", make_sum, total, (Launch("grid_sum", 1024, 256, "x out n"),), "x out n", clears=("out",)),
     Row("softmax_warp", "softmax, a warp a row", make_softmax, softmax,
         (Launch("softmax_warp<1024>", 4096 // 4, 128, "x out rows"),), "x out rows cols"),
