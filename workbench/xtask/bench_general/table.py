@@ -94,6 +94,9 @@ def measured(args: argparse.Namespace, before: dict | None) -> dict:
         if before:
             report.beside(whole, before)
         print(report.text_row(whole, whole["rows"][-1]), flush=True)
+        # A run that is stopped leaves the rows so far.
+        if args.json:
+            args.json.write_text(json.dumps(whole, indent=1))
     whole["summary"] = report.summary(whole)
     print(report.text_end(whole))
     return whole

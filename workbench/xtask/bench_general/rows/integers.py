@@ -80,7 +80,7 @@ def mandelbrot(width, height, x0, y0, step, limit):
 
 
 ROWS = (
-    Row("sha256", "SHA-256, a message a thread", make_sha, sha, (Launch("sha256", 32768 // 256, 256, "first second out n"),), "first second out n"),
+    Row("sha256", "SHA-256, one a thread", make_sha, sha, (Launch("sha256", 32768 // 256, 256, "first second out n"),), "first second out n"),
     Row("monte_carlo", "Monte Carlo, 64-bit PCG", make_monte_carlo, monte_carlo,
         (Launch("monte_carlo", 16384 // 256, 256, "hits seed samples n"),), "hits seed samples n"),
     Row("mandelbrot", "Mandelbrot set", make_mandelbrot, mandelbrot,

@@ -109,11 +109,11 @@ def backward(q, k, v, go, l, delta, heads, n, scale):
 
 
 ROWS = (
-    Row("register_matmul", "matmul 512, 8 x 8 a thread", make_matmul, matmul,
+    Row("register_matmul", "matmul 512, 8 x 8 each", make_matmul, matmul,
         (Launch("register_matmul<128, 128, 8, 8, 8>", (4, 4), 256, "n n n a b c"),), "n n n a b c"),
     Row("dp4a_matvec", "int8 products, __dp4a", make_dp4a, dp4a,
         (Launch("dp4a_matvec", 16384 // 8, 256, "matrix vector out rows cols"),), "matrix vector out rows cols"),
-    Row("q4_matvec", "4-bit matrix times vector", make_q4, q4, (Launch("q4_matvec", 4096 // 4, (32, 4), "x y out cols rows"),), "x y out cols rows"),
+    Row("q4_matvec", "4-bit matrix x vector", make_q4, q4, (Launch("q4_matvec", 4096 // 4, (32, 4), "x y out cols rows"),), "x y out cols rows"),
     Row("flash_attention", "attention forward, tiles", make_attention, attention,
         (Launch("flash_attention<64, 32>", (384 // 64, 8), 64, "q k v o l n scale"),), "q k v o l heads n scale"),
     Row("attention_backward", "attention backward, dK dV", make_backward, backward,

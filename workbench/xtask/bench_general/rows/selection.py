@@ -70,7 +70,7 @@ def to_label(labels, inputs):
 
 
 ROWS = (
-    Row("topk_rows", "top 8 of rows, a warp a row", make_topk, topk,
+    Row("topk_rows", "top 8 of rows by warps", make_topk, topk,
         (Launch("topk_rows<8>", 2048 // 4, (32, 4), "x values indices rows cols"),), "x values indices rows cols"),
     Row("beam_step", "step of beam search", make_beams, beams,
         (Launch("beam_step<4, 128>", 64, 128, "log_probs scores finished next_token next_beam next_score vocab end_token"),),

@@ -79,11 +79,11 @@ def bags(input, offsets, weight, bags, indices, features):
 
 
 ROWS = (
-    Row("csr_spmv", "CSR times vector, warp a row", make_csr, csr,
+    Row("csr_spmv", "CSR x vector, warp a row", make_csr, csr,
         (Launch("csr_spmv", 98304 * 32 // 256, 256, "rows row_ptr col_idx vals x y"),), "rows row_ptr col_idx vals x y"),
-    Row("ell_spmv", "ELL times vector", make_ell, ell,
+    Row("ell_spmv", "ELL x vector", make_ell, ell,
         (Launch("ell_spmv", 131072 // 256, 256, "rows per_row indices data x y"),), "rows per_row indices data x y"),
-    Row("coo_spmv", "COO times vector, atomics", make_coo, coo,
+    Row("coo_spmv", "COO x vector, atomics", make_coo, coo,
         (Launch("coo_spmv", MI // 256, 256, "elements row col value x y"),), "elements rows row col value x y", clears=("y",)),
     Row("embedding_bag", "sums of embeddings, bags", make_bags, bags,
         (Launch("embedding_bag", 8192 // 8, (32, 8), "input offsets weight out bags indices features"),),
