@@ -1,6 +1,7 @@
 """The speed of kernels as people write them: each row is a CUDA text of the kind that projects have, run by Workbench, beside plain C++ with OpenMP.
 
     python workbench/xtask/bench_general [--rows csr_spmv,rope] [--rounds 11] [--tier lanes] [--json FILE] [--svg FILE] [--against FILE]
+    python workbench/xtask/bench_general --rounds 0
     python workbench/xtask/bench_general --from-json FILE [--svg FILE] [--against FILE]
 """
 

@@ -23,7 +23,7 @@ def options(argv: list[str] | None) -> argparse.Namespace:
     names = [row.name for row in ROWS]
     parser = argparse.ArgumentParser(prog="bench_general", description="Kernels as people write them: Workbench beside plain C++ with OpenMP.")
     parser.add_argument("--rows", default=",".join(names), help=f"of {', '.join(names)} (default: all)")
-    parser.add_argument("--rounds", type=int, default=11, help="rounds of a row; short rows have up to three times as many")
+    parser.add_argument("--rounds", type=int, default=11, help="rounds of a row; short rows have up to three times as many; 0 checks results alone")
     parser.add_argument("--tier", choices=["auto", "soon", "good", "lanes", "wide"], help="the machine code that Workbench is to run, as `wb.set_tier` names it (default: the best there is)")
     parser.add_argument("--against", type=Path, help="the report, as JSON, of a build before: its ratios and the changes stand beside the new ones")
     parser.add_argument("--json", type=Path, help="writes the report there")
@@ -59,7 +59,7 @@ def row_result(row, names: list[str], rounds: int) -> dict:
             runners[name] = runner
         else:
             result["problems"][name] = problem
-    times = measure.take_turns({name: r.run for name, r in runners.items()}, rounds, tuple(runners), 0) if runners else {}
+    times = measure.take_turns({name: r.run for name, r in runners.items()}, rounds, tuple(runners), 0) if runners and rounds else {}
     for name, taken in times.items():
         low, middle, high = taken.quartiles()
         result["times"][name] = {"median": middle, "quartiles": [low, high], "rounds": len(taken.values), "all": taken.rounds}
