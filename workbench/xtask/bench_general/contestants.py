@@ -31,8 +31,11 @@ class Ours(Runner):
         for kernel, block in self.kernels:
             tier = str(kernel.tier)
             faster = TIERS[TIERS.index(tier) + 1 :] if tier in TIERS else ()
-            rows = [row for row in kernel.tier_report(block).rows if row["tier"] in faster]
-            found += [f"{kernel.name}: {row['tier']} {row['code']}: {row['why']}" for row in rows]
+            by_reason = {}
+            for row in kernel.tier_report(block).rows:
+                if row["tier"] in faster:
+                    by_reason.setdefault(f"{row['code']}, {row['why']}", []).append(row["tier"])
+            found += [f"{kernel.name}: {' and '.join(tiers)}: {reason}" for reason, tiers in by_reason.items()]
         return found
 
 
