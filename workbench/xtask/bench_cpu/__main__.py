@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -16,9 +15,9 @@ if not __package__:
     __package__ = "bench_cpu"
     import bench_cpu  # noqa: F401
 
-# Threads that have nothing to do sleep, rather than spin into the next contestant's turn. Read when the libraries load.
-for name, value in {"OMP_WAIT_POLICY": "passive", "OPENBLAS_THREAD_TIMEOUT": "4", "KMP_BLOCKTIME": "0"}.items():
-    os.environ.setdefault(name, value)
+from .waiting import threads_sleep  # noqa: E402
+
+threads_sleep()
 
 from .table import main  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Builds the C++ baselines: each into a cache named after its text, its flags and its compiler."""
+"""Builds C++ baselines: each into a cache named after its text, its flags and its compiler."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def machine_flags() -> str:
     return next((line for line in lines if line.startswith("flags")), "")
 
 
-def build(name: str) -> Path:
-    source = BASELINES / f"{name}.cpp"
+def build(name: str, folder: Path = BASELINES) -> Path:
+    source = folder / f"{name}.cpp"
     text = source.read_text()
     flags = flags_of(text)
     digest = hashlib.sha256("\0".join([text, *flags, compiler_version(), machine_flags()]).encode())
-    for header in sorted(BASELINES.glob("*.h")):
+    for header in sorted(folder.glob("*.h")):
         digest.update(header.read_bytes())
     library = CACHE / f"{name}-{digest.hexdigest()[:16]}.so"
     if not library.exists():
@@ -62,8 +62,8 @@ def build(name: str) -> Path:
     return library
 
 
-def function(name: str) -> ctypes._CFuncPtr:
+def function(name: str, folder: Path = BASELINES) -> ctypes._CFuncPtr:
     """The function of a baseline, which has the name of its file."""
-    found = getattr(ctypes.CDLL(str(build(name))), name)
+    found = getattr(ctypes.CDLL(str(build(name, folder))), name)
     found.restype = None
     return found

@@ -29,6 +29,18 @@ def copied(values: np.ndarray) -> np.ndarray:
     return out
 
 
+def difference(result: np.ndarray, expected: np.ndarray, tolerance: Any) -> str | None:
+    """The error in a result, if any: it is farther from the reference than the tolerance, anywhere."""
+    result = np.asarray(result)
+    if result.size != expected.size:
+        return f"shape {result.shape} for {expected.shape}"
+    error = np.abs(result.reshape(expected.shape).astype(np.float64) - expected)
+    bad = ~(error <= tolerance)
+    if not bad.any():
+        return None
+    return f"{int(bad.sum())} of {bad.size} elements wrong, by up to {np.nanmax(error):.3g}"
+
+
 @dataclass
 class Case:
     """The data that contestants of a row get. `out` is written in place by those that can."""
@@ -41,15 +53,7 @@ class Case:
     tolerance: Any = None
 
     def wrong(self, result: np.ndarray) -> str | None:
-        """The error in a result, if any: it is farther from the reference than the tolerance, anywhere."""
-        result = np.asarray(result)
-        if result.size != self.expected.size:
-            return f"shape {result.shape} for {self.expected.shape}"
-        error = np.abs(result.reshape(self.expected.shape).astype(np.float64) - self.expected)
-        bad = ~(error <= self.tolerance)
-        if not bad.any():
-            return None
-        return f"{int(bad.sum())} of {bad.size} elements wrong, by up to {np.nanmax(error):.3g}"
+        return difference(result, self.expected, self.tolerance)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the Rust benchmarks, then the Python call path, then kernels on the CPU against hand-tuned C++ and other installed compilers,
-//! all in release. `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench inline`: whole inline extensions against torch;
-//! `cargo xtask bench torch`: calls through `torch.ops` against torch's own operators; `cargo xtask bench gpu`: kernels on a GPU against torch and
-//! nvcc.
+//! all in release. `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench general [option ...]`: kernels as people write
+//! them against plain C++ with OpenMP; `cargo xtask bench inline`: whole inline extensions against torch; `cargo xtask bench torch`: calls through
+//! `torch.ops` against torch's own operators; `cargo xtask bench gpu`: kernels on a GPU against torch and nvcc.
 
 use std::process::Command;
 
@@ -16,7 +16,10 @@ pub fn run(args: &[String]) -> Result<(), String> {
         [only] if only == "torch" => torch("bench_torch.py", "calls through torch.ops"),
         [only] if only == "gpu" => torch("bench_gpu.py", "kernels on a GPU, beside torch and nvcc"),
         [only, options @ ..] if only == "cpu" => cpu(options),
-        [arg, ..] => Err(format!("cargo xtask bench has no option `{arg}`; it has `cpu`, `gpu`, `inline` and `torch`")),
+        [only, options @ ..] if only == "general" => general(options),
+        [arg, ..] => Err(format!(
+            "cargo xtask bench has no option `{arg}`; it has `cpu`, `general`, `gpu`, `inline` and `torch`"
+        )),
     }
 }
 
@@ -32,20 +35,41 @@ fn all() -> Result<(), String> {
 
 /// Runs kernels against hand-tuned C++ and keeps the report as JSON and SVG; with `--checks` the cost of the checks, kept as JSON.
 fn cpu(options: &[String]) -> Result<(), String> {
+    match options.iter().any(|option| option == "--checks") {
+        true => {
+            package("bench_cpu", "kernels on the CPU, with and without checks", &[("--json", "checks.json")], options)
+        }
+        false => package(
+            "bench_cpu",
+            "kernels on the CPU, beside hand-tuned C++",
+            &[("--json", "cpu.json"), ("--svg", "cpu.svg")],
+            options,
+        ),
+    }
+}
+
+/// Runs kernels as people write them against plain C++, and keeps the report as JSON and SVG.
+fn general(options: &[String]) -> Result<(), String> {
+    package(
+        "bench_general",
+        "kernels as people write them, beside plain C++",
+        &[("--json", "general.json"), ("--svg", "general.svg")],
+        options,
+    )
+}
+
+/// A package of this folder, with the files that it is to keep in `target/bench`, each after its option. The user's options come last, so that
+/// they win.
+fn package(name: &str, title: &str, files: &[(&str, &str)], options: &[String]) -> Result<(), String> {
     let env = Environment::prepare(true)?;
     let kept = root().join("target/bench");
     std::fs::create_dir_all(&kept).map_err(|e| format!("{}: {e}", kept.display()))?;
-    let report = |name: &str| kept.join(name).into_os_string();
-    let (title, files) = match options.iter().any(|option| option == "--checks") {
-        true => ("kernels on the CPU, with and without checks", vec!["--json".into(), report("checks.json")]),
-        false => (
-            "kernels on the CPU, beside hand-tuned C++",
-            vec!["--json".into(), report("cpu.json"), "--svg".into(), report("cpu.svg")],
-        ),
-    };
     let mut command = Command::new(env.python());
-    command.arg("workbench/xtask/bench_cpu").args(files).args(options);
-    step::show(title, command.current_dir(root()))
+    command.arg(format!("workbench/xtask/{name}"));
+    for (option, file) in files {
+        command.arg(option).arg(kept.join(file));
+    }
+    step::show(title, command.args(options).current_dir(root()))
 }
 
 /// A script that needs torch.

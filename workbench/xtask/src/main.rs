@@ -30,6 +30,8 @@ cargo xtask <command>
                             functions with torch itself, downloads 3 GB and is run only when it is asked for
   check    format and lints, as errors
   bench    the table of latencies and throughputs, side by side
+             cpu            textbook kernels alone, beside hand-tuned C++ and other compilers; `cpu --help` lists its options
+             general        kernels as people write them, beside plain C++ with OpenMP; `general --help` lists its options
              inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
              torch          calls through torch.ops beside torch's own operators; downloads 3 GB
   kernels  [NAME ...]: every operator in kernels/ beside its reference: values, gradients, shapes; one table

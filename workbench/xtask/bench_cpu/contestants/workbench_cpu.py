@@ -13,6 +13,15 @@ def load() -> str:
     return workbench._workbench.__version__
 
 
+def until_best(run) -> None:
+    """Runs until the best code there will be has come."""
+    import workbench as wb
+
+    # Long enough that a kernel counts as hot, then once more with the code that this brings.
+    wb.do_bench(run, warmup=50, rep=1)
+    wb.do_bench(run, warmup=1, rep=1)
+
+
 def prepare(case) -> Runner:
     import workbench as wb
 
@@ -26,8 +35,5 @@ def prepare(case) -> Runner:
             case.out.fill(0)
         launcher(*args)
 
-    # Waits for the best code there will be.
-    # Long enough that a kernel counts as hot, then once more with the code that this brings.
-    wb.do_bench(run, warmup=50, rep=1)
-    wb.do_bench(run, warmup=1, rep=1)
+    until_best(run)
     return Runner(run, lambda: case.out, lambda: str(getattr(kernel, "tier", "cranelift")))

@@ -1,0 +1,1 @@
+"""The benchmark of kernels as people write them."""

@@ -1,0 +1,32 @@
+// Convolution of an image with a filter of 7 x 7 in constant memory: a tile with its halo in shared memory, zeros outside of the image.
+#define FILTER_RADIUS 3
+#define FILTER_SIZE (2 * FILTER_RADIUS + 1)
+#define IN_TILE_DIM 32
+#define OUT_TILE_DIM (IN_TILE_DIM - 2 * FILTER_RADIUS)
+
+__constant__ float F_c[FILTER_SIZE][FILTER_SIZE];
+
+__global__ void conv2d_tiled(const float* N, float* P, int width, int height) {
+    int col = blockIdx.x * OUT_TILE_DIM + threadIdx.x - FILTER_RADIUS;
+    int row = blockIdx.y * OUT_TILE_DIM + threadIdx.y - FILTER_RADIUS;
+    __shared__ float N_s[IN_TILE_DIM][IN_TILE_DIM];
+    if (row >= 0 && row < height && col >= 0 && col < width) {
+        N_s[threadIdx.y][threadIdx.x] = N[row * width + col];
+    } else {
+        N_s[threadIdx.y][threadIdx.x] = 0.0f;
+    }
+    __syncthreads();
+    int tileCol = threadIdx.x - FILTER_RADIUS;
+    int tileRow = threadIdx.y - FILTER_RADIUS;
+    if (col >= 0 && col < width && row >= 0 && row < height) {
+        if (tileCol >= 0 && tileCol < OUT_TILE_DIM && tileRow >= 0 && tileRow < OUT_TILE_DIM) {
+            float Pvalue = 0.0f;
+            for (int fRow = 0; fRow < FILTER_SIZE; fRow++) {
+                for (int fCol = 0; fCol < FILTER_SIZE; fCol++) {
+                    Pvalue += F_c[fRow][fCol] * N_s[tileRow + fRow][tileCol + fCol];
+                }
+            }
+            P[row * width + col] = Pvalue;
+        }
+    }
+}
