@@ -17,6 +17,7 @@ mod c_text;
 mod compile_c;
 pub mod compiler;
 mod forms;
+mod in_step;
 mod jit;
 mod overwritten;
 mod prelude;
@@ -516,7 +517,7 @@ fn built_one(
         let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
         Ok((built, keeps))
     };
-    if build::warps::may_run_in_step(&function, block) {
+    if in_step::may_be(&function, block) {
         info.run_warps_in_step(module, &function);
         match build(&info) {
             // A stretch for all threads of a block at a time has fewer of the things that this tier has no words for.

@@ -5,12 +5,12 @@
 //! the threads that do anything, and what is not there costs nothing only by the group.
 
 use super::control::Stretch;
-use super::{Builder, Form, Version, warps};
+use super::{Builder, Form, Version};
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
-use crate::back::cpu::wide::{Maker, jit};
+use crate::back::cpu::wide::{Maker, in_step, jit};
 use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Type, Value};
 use crate::pass::regions::{Node, Sequence};
 
@@ -136,7 +136,7 @@ pub(super) fn most(
         return by_length;
     }
     let wanted = if info.in_step {
-        warps::CHUNKS
+        in_step::CHUNKS
     } else if survey.has_exits() {
         most_chunks(maker)
     } else {
@@ -154,8 +154,8 @@ pub(super) fn most(
 impl Builder<'_> {
     /// The number of chunks of a region's group.
     pub(super) fn group_size(&self, stretch: Stretch<'_>) -> u32 {
-        if warps::joins_lanes(stretch.stmts) {
-            return warps::CHUNKS;
+        if in_step::joins_lanes(stretch.stmts) {
+            return in_step::CHUNKS;
         }
         if self.halves(stretch) {
             return 1;
@@ -218,7 +218,7 @@ impl Builder<'_> {
     /// The place of the `if` and its condition, of a region that does nothing but what an `if` guards.
     fn guarded(&self, stretch: Stretch<'_>) -> Option<(usize, Value)> {
         let (Stmt::If { cond, els, .. }, before) = stretch.stmts.split_last()? else { return None };
-        let plan = self.split.filter(|_| !self.walk.has_masks && !warps::joins_lanes(stretch.stmts))?;
+        let plan = self.split.filter(|_| !self.walk.has_masks && !in_step::joins_lanes(stretch.stmts))?;
         // Values that the other threads need later are not there, either.
         let is_own = |v: &Value| !matches!(plan.values[v.index()], ValueHome::Scratch(..));
         let is_pure = |stmt: &Stmt| matches!(stmt, Stmt::Let(v, op) if !matches!(op, Op::Load { .. }) && is_own(v));

@@ -27,7 +27,7 @@ mod sums;
 mod types;
 mod vars;
 mod walk;
-pub(super) mod warps;
+mod warps;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -37,7 +37,7 @@ pub(super) use self::types::scalar_of;
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
 use super::unsupported::{Result, TOO_LONG, Unsupported};
 use super::walk::{CHUNKS, Walk};
-use super::{Maker, overwritten};
+use super::{Maker, in_step, overwritten};
 use crate::back::Dim3;
 use crate::back::cpu::abi::host_fn::{self, HostFn};
 use crate::back::cpu::abi::site::{SITE_BIT, Site, SiteKind, SiteRoot};
@@ -240,7 +240,7 @@ impl<'m> Builder<'m> {
         let most_chunks = group::most_chunks(maker);
         let chunks = group::most(func, info, survey, block, (places.is_some(), maker));
         let geometry = Geometry { block, chunks, spans: places.is_some() };
-        if info.in_step && chunks != warps::CHUNKS {
+        if info.in_step && chunks != in_step::CHUNKS {
             return Err(Unsupported("warps of several rows of threads"));
         }
         let forms = Forms::both(func, info, geometry, survey, places)?;

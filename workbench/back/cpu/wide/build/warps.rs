@@ -9,11 +9,11 @@ use std::rc::Rc;
 use super::control::Stretch;
 use super::names::Name;
 use super::{Builder, Form, Mask, Place, node, types};
-use crate::back::Dim3;
 use crate::back::cpu::abi::host_fn::HostFn;
 use crate::back::cpu::abi::masks::{OPERANDS, WARP_ARRAY, WARP_BRANCHES, WARP_BYTES};
 use crate::back::cpu::abi::site::{Joined, SiteKind};
 use crate::back::cpu::wide::forms::LANES;
+use crate::back::cpu::wide::in_step::{CHUNKS, joins_lanes};
 use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{change, host, int, pointer, set, ty, uint, when};
 use crate::back::lane::families;
@@ -21,33 +21,14 @@ use crate::back::lane::memory::{Access, Element};
 use crate::back::lane::table::LaneOp;
 use crate::back::lane::tree::{Binary, Expr, Field as Member, Stmt as Code};
 use crate::back::lane::types::{Kind, Ty};
-use crate::ir::{Collective, Function, ReduceOp, Scalar, Shuffle, Stmt, Value};
+use crate::ir::{Collective, ReduceOp, Scalar, Shuffle, Value};
 use crate::source::Span;
-
-/// The chunks of a warp.
-pub const CHUNKS: u32 = 2;
 
 /// Threads of a warp.
 const WARP: i64 = 32;
 
 /// All lanes of a warp.
 const ALL: i64 = 0xffff_ffff;
-
-/// True if statements hold something that the lanes of a warp do together.
-pub(super) fn joins_lanes(stmts: &[Stmt]) -> bool {
-    let is_joint = |stmt: &Stmt| matches!(stmt, Stmt::Collective { op, .. } if !op.is_block());
-    let mut found = false;
-    for stmt in stmts {
-        found |= is_joint(stmt);
-        stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut |s| found |= is_joint(s)));
-    }
-    found
-}
-
-/// True if a kernel's warps do something together, and blocks of that shape have whole warps.
-pub fn may_run_in_step(func: &Function, Dim3 { x, y, z }: Dim3) -> bool {
-    x * y * z > LANES && joins_lanes(&func.body.stmts)
-}
 
 /// A joint operation.
 #[derive(Clone, Copy)]
