@@ -220,3 +220,32 @@ def test_such_kernels_have_lanes(tier):
     assert kernel.tier == tier
     if tier == "wide":
         assert "take_f32" in kernel.c_source(64)
+
+
+@pytest.mark.parametrize("type, dtype", [("unsigned long long", np.uint64), ("long long", np.int64)])
+def test_quotients_of_64_bits_are_those_of_integers_wherever_doubles_are_not(tier, type, dtype):
+    text = f"""
+    __global__ void divide(const {type}* a, const {type}* b, {type}* q, {type}* r, int n) {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) {{ q[i] = a[i] / b[i]; r[i] = a[i] % b[i]; }}
+    }}"""
+    rng = np.random.default_rng(3)
+    top = 2**64 if dtype == np.uint64 else 2**63
+    pairs = []
+    for most in (2**20, 2**31, 2**51, 2**52, 2**53, top):
+        for _ in range(300):
+            b = int(rng.integers(1, min(most, 2**62)))
+            # Multiples and their neighbours, where a rounded quotient would be the next one.
+            a = max(1, most // b - int(rng.integers(0, 3))) * b + int(rng.integers(-1, 2))
+            pairs.append((min(max(a, 0), top - 1), b))
+    if dtype == np.int64:
+        pairs += [(-a, b) for a, b in pairs[:500]] + [(a, -b) for a, b in pairs[500:1000]] + [(-a, -b) for a, b in pairs[1000:]]
+    # Chunks of small numbers alone, and chunks of which some are not.
+    mixed = rng.permutation(len(pairs) - 900) + 900
+    pairs = pairs[:900] + [pairs[k] for k in mixed]
+    a, b = (np.array(part, dtype) for part in zip(*pairs))
+    q, r = np.zeros_like(a), np.zeros_like(a)
+    run(text, (len(a) + 127) // 128, 128, a, b, q, r, len(a))
+    exact = [(abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)) for x, y in pairs]
+    assert q.tolist() == exact
+    assert r.tolist() == [x - y * z for (x, y), z in zip(pairs, exact)]

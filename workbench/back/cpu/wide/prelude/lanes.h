@@ -10,10 +10,19 @@ FN vi32 rem_u32(vi32 x, vi32 y) { return sub_i32(x, mul_i32(div_u32(x, y), y)); 
         for (int l = 0; l < 16; l++) { ty a = p[l], b = q[l]; r[l] = expr; } \
         __builtin_memcpy(&x, r, 128); return x; \
     }
-LANEWISE64(div_i64, i64, (b == 0 || b == -1) ? (i64)(0 - (u64)a) : a / b)
-LANEWISE64(div_u64, u64, b == 0 ? 0 : a / b)
-LANEWISE64(rem_i64, i64, (b == 0 || b == -1) ? 0 : a % b)
-LANEWISE64(rem_u64, u64, b == 0 ? 0 : a % b)
+LANEWISE64(each_div_i64, i64, (b == 0 || b == -1) ? (i64)(0 - (u64)a) : a / b)
+LANEWISE64(each_div_u64, u64, b == 0 ? 0 : a / b)
+/* Of numbers below 2^52 the quotient is that of doubles, truncated: a quotient that is not whole is farther from the next whole number
+   than its rounding moves it, by 1/b against less than 2^-53 of a/b. */
+FN m16 not_small(vi64 x, vi64 y) { return ge_u64(or_i64(x, y), splat_i64(1ll << 52)); }
+FN vi64 div_i64(vi64 x, vi64 y) {
+    return unlikely(not_small(x, y)) ? each_div_i64(x, y) : f64_to_i64(div_f64(i64_to_f64(x), i64_to_f64(y)));
+}
+FN vi64 div_u64(vi64 x, vi64 y) {
+    return unlikely(not_small(x, y)) ? each_div_u64(x, y) : f64_to_i64(div_f64(i64_to_f64(x), i64_to_f64(y)));
+}
+FN vi64 rem_i64(vi64 x, vi64 y) { return sub_i64(x, mul_i64(div_i64(x, y), y)); }
+FN vi64 rem_u64(vi64 x, vi64 y) { return sub_i64(x, mul_i64(div_u64(x, y), y)); }
 LANEWISE64(mulhi_i64, i64, (i64)(((__int128)a * b) >> 64))
 LANEWISE64(mulhi_u64, u64, (u64)(((unsigned __int128)a * b) >> 64))
 
