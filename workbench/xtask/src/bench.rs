@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: the Rust benchmarks, then the Python call path, then kernels on the CPU against hand-tuned C++ and other installed compilers,
 //! all in release. `cargo xtask bench cpu [option ...]`: the last of these alone; `cargo xtask bench general [option ...]`: kernels as people write
 //! them against plain C++ with OpenMP; `cargo xtask bench inline`: whole inline extensions against torch; `cargo xtask bench torch`: calls through
-//! `torch.ops` against torch's own operators; `cargo xtask bench gpu`: kernels on a GPU against torch and nvcc.
+//! `torch.ops` against torch's own operators; `cargo xtask bench gpu`: kernels on a GPU against torch and nvcc; `cargo xtask bench notebook`: what a
+//! person at JupyterLab waits for.
 
 use std::process::Command;
 
@@ -14,11 +15,12 @@ pub fn run(args: &[String]) -> Result<(), String> {
         [] => all(),
         [only] if only == "inline" => inline(),
         [only] if only == "torch" => torch("bench_torch.py", "calls through torch.ops"),
+        [only] if only == "notebook" => notebook(),
         [only] if only == "gpu" => torch("bench_gpu.py", "kernels on a GPU, beside torch and nvcc"),
         [only, options @ ..] if only == "cpu" => cpu(options),
         [only, options @ ..] if only == "general" => general(options),
         [arg, ..] => Err(format!(
-            "cargo xtask bench has no option `{arg}`; it has `cpu`, `general`, `gpu`, `inline` and `torch`"
+            "cargo xtask bench has no option `{arg}`; it has `cpu`, `general`, `gpu`, `inline`, `notebook` and `torch`"
         )),
     }
 }
@@ -70,6 +72,14 @@ fn package(name: &str, title: &str, files: &[(&str, &str)], options: &[String]) 
         command.arg(option).arg(kept.join(file));
     }
     step::show(title, command.args(options).current_dir(root()))
+}
+
+/// Milliseconds that a person at JupyterLab waits; needs Chromium.
+fn notebook() -> Result<(), String> {
+    let env = Environment::prepare(true)?;
+    env.with_playwright()?;
+    let pytest = ["-m", "pytest", "-q", "-s", "tests/browser/latency.py"];
+    step::show("waits in JupyterLab", Command::new(env.python()).args(pytest).current_dir(root()))
 }
 
 /// A script that needs torch.

@@ -32,6 +32,7 @@ cargo xtask <command>
   bench    the table of latencies and throughputs, side by side
              cpu            textbook kernels alone, beside hand-tuned C++ and other compilers; `cpu --help` lists its options
              general        kernels as people write them, beside plain C++ with OpenMP; `general --help` lists its options
+             notebook       milliseconds from a key to a picture, names and problems in JupyterLab, in Chromium
              inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
              torch          calls through torch.ops beside torch's own operators; downloads 3 GB
   kernels  [NAME ...]: every operator in kernels/ beside its reference: values, gradients, shapes; one table
