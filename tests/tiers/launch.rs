@@ -32,12 +32,13 @@ struct Fault {
 
 impl Result {
     /// True if machine code may end in `other` where the interpreter ended in `self`; `exact` where no other fault than the lowest thread's
-    /// will do. Fibers alone let a warp run ahead of others.
+    /// will do. Fibers, and warps whose threads run in step, let a warp run ahead of others.
     fn allows(&self, other: &Result, tier: Tier, exact: bool) -> bool {
         match (self, other) {
             (Result::Faults(block, all, ahead), Result::Faults(at, came, _)) => {
                 let all = if exact { &all[..1] } else { &all[..] };
-                let ahead = if tier == Tier::Fibers { &ahead[..] } else { &[] };
+                let runs_ahead = matches!(tier, Tier::Fibers | Tier::Lanes | Tier::Wide);
+                let ahead = if runs_ahead { &ahead[..] } else { &[] };
                 block == at && came.iter().all(|fault| all.contains(fault) || ahead.contains(fault))
             }
             _ => self == other,
