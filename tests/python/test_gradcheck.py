@@ -255,7 +255,7 @@ def test_a_rule_that_cannot_be_called_is_refused_when_it_is_registered(backward,
     with pytest.raises(wb.ArgumentError) as info:
         op.register_autograd(backward, **options)
     assert said in str(info.value)
-    # Nothing was registered.
+    # The failed registration left nothing.
     with pytest.raises(wb.ArgumentError, match="has no gradient"):
         op.vjp(np.ones(3, np.float32), np.ones(3, np.float32))
 

@@ -207,6 +207,24 @@ def test_a_fault_before_comes_first(tier):
     assert told.value.thread == ((0, 0, 0) if tier in ("lanes", "wide") else (54, 0, 0))
 
 
+def test_results_are_there_after_a_barrier(tier):
+    text = """
+    __global__ void later(unsigned* y, int n) {
+        int t = threadIdx.x;
+        unsigned all = __activemask(), some = 0, odd = __ballot_sync(0xffffffffu, t & 1);
+        if (t % 32 < n) some = __activemask();
+        int first = __shfl_sync(0xffffffffu, t, 7);
+        __syncthreads();
+        y[4 * t] = all; y[4 * t + 1] = some; y[4 * t + 2] = odd; y[4 * t + 3] = first;
+    }"""
+    for n in (5, 20, 32):
+        y = np.zeros(256, np.uint32)
+        run(text, 1, 64, y, n)
+        for t in range(64):
+            wanted = [0xFFFFFFFF, (1 << n) - 1 if t % 32 < n else 0, 0xAAAAAAAA, t // 32 * 32 + 7]
+            assert y[4 * t : 4 * t + 4].tolist() == wanted, (n, t)
+
+
 def test_such_kernels_have_lanes(tier):
     if tier not in ("lanes", "wide"):
         return

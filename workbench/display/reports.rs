@@ -214,7 +214,7 @@ impl GradReport {
         self.jacobians.iter().map(picture).collect()
     }
 
-    /// What a Jacobian has down and across: the elements of the outputs, and those of the argument.
+    /// The names down and across a Jacobian: the elements of the outputs, and those of the argument.
     fn sides(&self, jacobian: &Jacobian) -> [Side; 2] {
         let elements = |name: &str, shape: &[usize]| -> Vec<String> {
             // An array of no dimensions is its one element.

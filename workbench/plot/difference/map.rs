@@ -66,7 +66,7 @@ pub(super) fn draw(
 /// The distance of two lines below a map.
 const LINE: f64 = 18.0;
 
-/// What is said below a map of cells of several elements: such a cell is not what the bar says of one.
+/// The sentence below a map of cells of several elements: such a cell is not what the bar says of one.
 fn notes(grid: &Grid) -> Vec<String> {
     let (rows, columns) = grid.extents;
     let (down, across) = (rows.div_ceil(grid.rows), columns.div_ceil(grid.columns));

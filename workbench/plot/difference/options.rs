@@ -50,11 +50,11 @@ pub struct DifferenceOptions {
     pub atol: f64,
     /// True if NaN matches NaN.
     pub equal_nan: bool,
-    /// What an array of two dimensions has down and across, where its elements have names, as those of a Jacobian.
+    /// The names down and across an array of two dimensions, where its elements have names, as those of a Jacobian.
     pub sides: Option<[Side; 2]>,
 }
 
-/// What an array of two dimensions has along a side.
+/// The names along a side of an array of two dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Side {
     /// In words, such as `elements of x`.

@@ -18,7 +18,7 @@ impl Builder<'_> {
         self.site(span, SiteKind::Join(Box::new(join)))
     }
 
-    /// What the run time is told of an operation that joins threads.
+    /// The facts that the run time is told of an operation which joins threads.
     pub(super) fn joint_site(&self, op: Joined) -> Join {
         let around = self.walk.around.iter().rev().copied().collect();
         let parted = self.split.map_or(0, |plan| plan.parted);

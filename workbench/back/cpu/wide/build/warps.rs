@@ -127,11 +127,8 @@ impl Builder<'_> {
         };
         let here = Here { masks, bits };
         if op == Collective::ActiveMask {
-            if let Some(v) = result {
-                self.define(Name::Value(v, None), types::one(self.scalar(v)), here.bits);
-                self.keep(v)?;
-            }
-            return Ok(());
+            self.define_joint(joint, &here)?;
+            return self.keep_joint(joint);
         }
         let Some(named) = args.first() else { return Err(Unsupported("a warp function without a mask")) };
         let is_whole = place.mask == Mask::Full && self.known(*named).is_some_and(|n| n & ALL == ALL);
@@ -313,6 +310,9 @@ impl Builder<'_> {
     /// The one result that all lanes of a joint operation get.
     fn joint_one(&mut self, Joint { result, op, args }: Joint<'_>, here: &Here) -> Result<Expr> {
         let of = types::one(result.map_or(Scalar::U32, |v| self.scalar(v)));
+        if op == Collective::ActiveMask {
+            return Ok(here.bits.clone().cast(of));
+        }
         let Some(value) = args.get(1).copied() else { return Err(Unsupported("an unknown warp function")) };
         let one = match op {
             Collective::Ballot | Collective::Any | Collective::All | Collective::Uni => {
