@@ -693,7 +693,11 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
             args.len()
         )));
     }
-    params.iter().zip(args.iter().chain(&defaults)).map(|(param, arg)| bind_one(name, param, arg)).collect()
+    let mut raw = RawArgs::new();
+    for (param, arg) in params.iter().zip(args.iter().chain(&defaults)) {
+        raw.push(bind_one(name, param, arg)?);
+    }
+    Ok(raw)
 }
 
 fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {

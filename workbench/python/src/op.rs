@@ -492,7 +492,7 @@ impl NativeOp {
         if device == Device::Cuda {
             on_gpu::find_nvrtc()?;
         }
-        let planned = self.with_arguments(py, objects, || self.op.plan_on(device, &args))?;
+        let planned = self.with_arguments(py, objects, || definition.plan_on(self.op.name(), device, &args))?;
         let plan = planned.map_err(|e| errors::to_py(py, e))?;
         if plan.is_outside() {
             return Ok(None);
@@ -517,7 +517,8 @@ impl NativeOp {
             pointers.push(data);
         }
         let held = keep.places.queue(py, None)?;
-        self.run(py, &plan, &args, &pointers, held.as_ref().map(|held| held.queue()))?;
+        let queue = held.as_ref().map(|held| held.queue());
+        self.run(py, &plan, &args, &pointers, (queue, definition.timeout))?;
         self.results(py, schema, objects, outputs, on_gpu).map(Some)
     }
 
@@ -548,9 +549,8 @@ impl NativeOp {
         plan: &Plan,
         args: &[ArgValue<'_>],
         outputs: &[*mut u8],
-        queue: Option<Queue<'_>>,
+        (queue, timeout): (Option<Queue<'_>>, Option<Duration>),
     ) -> PyResult<()> {
-        let timeout = self.timeout();
         let count = |shape: &[i64]| shape.iter().product::<i64>();
         let made = plan.outputs.iter().map(|o| count(&o.shape)).max().unwrap_or(0);
         let read = args.iter().map(|a| if let ArgValue::Array(a) = a { count(&a.shape) } else { 0 }).max();

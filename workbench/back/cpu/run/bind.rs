@@ -24,8 +24,10 @@ impl Binding {
     /// Binds the arguments of an entry point, which fit its parameters.
     pub fn new(image: &Image, entry: &EntryPoint, args: &[RawArg], config: &LaunchConfig<'_>) -> Self {
         let lent = config.reach.iter().map(|r| RawArg::Buffer { ptr: r.ptr, bytes: r.bytes, writable: r.writable });
-        let all = args.iter().copied().chain(lent).enumerate();
-        let mut descs: SmallVec<[BufferDesc; 8]> = all.map(|(i, arg)| describe_arg(i, &arg)).collect();
+        let mut descs: SmallVec<[BufferDesc; 8]> = SmallVec::with_capacity(args.len() + config.reach.len());
+        for (i, arg) in args.iter().copied().chain(lent).enumerate() {
+            descs.push(describe_arg(i, &arg));
+        }
         let (mut bits, mut derived) =
             (Vec::with_capacity(entry.derived.len()), Vec::with_capacity(entry.derived.len()));
         for info in &entry.derived {

@@ -47,8 +47,6 @@ pub struct Launch<'a> {
     pub is_overtaken: AtomicBool,
     /// That code, and true if better code still may come.
     pub overtaken_by: Mutex<Option<(Arc<WideCode>, bool)>>,
-    /// The time at which the launch began.
-    pub begun: Instant,
     /// The kernel or host function.
     pub entry: &'a EntryPoint,
     /// A descriptor for each argument, then one for each of `reach`.

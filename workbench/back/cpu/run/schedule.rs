@@ -63,7 +63,7 @@ pub fn is_worth_good_code(entry: &EntryPoint, config: &LaunchConfig<'_>) -> bool
 pub fn run<'a>(
     image: &'a Image,
     entry: &'a EntryPoint,
-    mut code: LaunchCode<'a>,
+    code: LaunchCode<'a>,
     bound: &BoundArgs<'a>,
     config: &LaunchConfig<'a>,
 ) -> (u64, Outcome) {
@@ -71,26 +71,39 @@ pub fn run<'a>(
     if blocks == 0 || threads == 0 {
         return (0, Outcome::default());
     }
-    let (mut first, mut finished) = (0, Finished::default());
+    let mut start = Start { code, first: 0, finished: Finished::default() };
     loop {
-        let launch = part(image, entry, code, bound, config, (first, finished));
-        let Some((wide, more)) = launch.better_code() else { return launch.outcome() };
-        first = launch.next.load(Ordering::Relaxed);
-        let (tier, better) = (wide.tier, launch.better.filter(|_| more));
-        code = LaunchCode { machine: launch.machine, wide: Some(wide), tier, better };
-        finished = launch.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match part(image, entry, start, bound, config) {
+            Ended::Done(bits, outcome) => return (bits, outcome),
+            Ended::Overtaken(next) => start = next,
+        }
     }
 }
 
-/// Runs the blocks from `first` on, until better code is there; `finished` is what those before gave.
+/// The code of a part of a launch, its first block, and what the parts before gave.
+struct Start<'a> {
+    code: LaunchCode<'a>,
+    first: u64,
+    finished: Finished,
+}
+
+/// The end of a part of a launch.
+enum Ended<'a> {
+    /// The launch is over: the result of a host function as bits, and the outcome.
+    Done(u64, Outcome),
+    /// Better code runs the rest.
+    Overtaken(Start<'a>),
+}
+
+/// Runs blocks until better code is there. The launch stays where it is made: it is large, and moves of it showed in the time of a small
+/// launch.
 fn part<'a>(
     image: &'a Image,
     entry: &'a EntryPoint,
-    LaunchCode { machine, wide, tier, better }: LaunchCode<'a>,
+    Start { code: LaunchCode { machine, wide, tier, better }, first, finished }: Start<'a>,
     &BoundArgs { descs, derived, args, deadline }: &BoundArgs<'a>,
     config: &LaunchConfig<'a>,
-    (first, finished): (u64, Finished),
-) -> Launch<'a> {
+) -> Ended<'a> {
     let (blocks, threads) = (config.grid.count(), config.block.count());
     // One call of the code runs this many threads: a block, or a row.
     let whole = entry.keeps.is_some() || wide.is_some() || entry.fibers;
@@ -110,7 +123,6 @@ fn part<'a>(
         better,
         is_overtaken: AtomicBool::new(false),
         overtaken_by: Mutex::default(),
-        begun: Instant::now(),
         entry,
         descs,
         derived,
@@ -149,7 +161,13 @@ fn part<'a>(
         launch.work_elsewhere();
     }
     launch.wait();
-    launch
+    let finished = std::mem::take(&mut *lock(&launch.finished));
+    let Some((wide, more)) = launch.better_code() else {
+        let (bits, outcome) = launch.outcome(finished);
+        return Ended::Done(bits, outcome);
+    };
+    let code = LaunchCode { machine, tier: wide.tier, wide: Some(wide), better: better.filter(|_| more) };
+    Ended::Overtaken(Start { code, first: launch.next.load(Ordering::Relaxed), finished })
 }
 
 impl Launch<'_> {
@@ -294,14 +312,16 @@ impl Launch<'_> {
         let code = self.wide.as_ref().map_or(code, |wide| wide.entry);
         // SAFETY: the addresses are those of functions compiled with it, in code memory that outlives the launch.
         let rounds = self.rounds().map(|part| unsafe { Rounds::new(code, address(part), address(part + 1)) });
-        let mut size = self.first_claim();
+        let (mut size, mut begun) = (self.first_claim(), None);
         while !self.is_overtaken.load(Ordering::Relaxed) {
             let begin = self.next.fetch_add(size, Ordering::Relaxed);
             if begin >= self.blocks || begin > self.fault_block.load(Ordering::Relaxed) || self.stop.get().is_some() {
                 break;
             }
             let end = begin.saturating_add(size).min(self.blocks);
+            // A launch that needs one claim is not timed: the clock would show in the time of a small one.
             let start = (end < self.blocks).then(Instant::now);
+            begun = begun.or(start);
             let ran = match &rounds {
                 // SAFETY: the code is that of this launch's entry point.
                 Some(rounds) => unsafe { rounds.run(self, &mut ctx, begin, end) },
@@ -315,9 +335,9 @@ impl Launch<'_> {
                 }
                 break;
             }
-            if let Some(start) = start {
+            if let (Some(begun), Some(start)) = (begun, start) {
                 let block_ns = (start.elapsed().as_nanos() as f64 / (end - begin) as f64).max(0.1);
-                size = self.next_claim(size, end, block_ns, role);
+                size = self.next_claim(size, end, block_ns, role, begun);
             }
         }
         if self.wide.is_some() {
@@ -524,9 +544,9 @@ impl Launch<'_> {
     }
 
     /// Has better code made once the launch is old and `left_ns` of work are left; and once it is there, ends the claims.
-    fn look_for_better(&self, left_ns: f64) {
+    fn look_for_better(&self, left_ns: f64, age: Duration) {
         let Some(better) = self.better else { return };
-        if left_ns < WORTH_BETTER_CODE || self.begun.elapsed() < OLD {
+        if left_ns < WORTH_BETTER_CODE || age < OLD {
             return;
         }
         match better.code(self.wide.as_ref()) {
@@ -561,10 +581,10 @@ impl Launch<'_> {
         ((FIRST_CLAIM / block_ns) as u64).min(share).max(1)
     }
 
-    fn next_claim(&self, last: u64, done: u64, block_ns: f64, role: Role) -> u64 {
+    fn next_claim(&self, last: u64, done: u64, block_ns: f64, role: Role, begun: Instant) -> u64 {
         let left = self.blocks - done;
         if role != Role::Helper {
-            self.look_for_better(block_ns * left as f64 / pool::width() as f64);
+            self.look_for_better(block_ns * left as f64 / pool::width() as f64, begun.elapsed());
         }
         if role != Role::Helper && block_ns * left as f64 > WORTH_HELP {
             self.call_helpers();
@@ -599,8 +619,8 @@ impl Launch<'_> {
         self.fault_block.load(Ordering::Relaxed) < block
     }
 
-    fn outcome(self) -> (u64, Outcome) {
-        let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    /// The result and the outcome of a launch that is over.
+    fn outcome(&self, finished: Finished) -> (u64, Outcome) {
         let mut fault = finished.fault;
         if fault.is_none() && self.stop.get() == Some(Stop::Interrupted) {
             // Every block was done before a worker noticed; the user's wish is still not swallowed.
