@@ -106,16 +106,17 @@ def _misfit_of_names(
     takes_any = any(one.kind is one.VAR_KEYWORD for one in every)
     by_place = [one.name for one in every if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     by_name = [one.name for one in every if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
-    has = _shown(function, name) or (f"({', '.join(by_name)})" if by_name else "(it takes none by name)")
+    shown = _shown(function, name)
+    has = shown or (f" ({', '.join(by_name)})" if by_name else " (it takes none by name)")
     for key in kwargs:
         if key not in by_name and not takes_any:
-            return make_argument_error(f"`{name}` has no argument `{key}`{nearest(key, by_name)} {has}")
+            return make_argument_error(f"`{name}` has no argument `{key}`{nearest(key, by_name)}{has}")
     if len(args) > len(by_place) and not any(one.kind is one.VAR_POSITIONAL for one in every):
         rest = [one for one in by_name if one not in by_place]
         advice = f"; the others go by name: {', '.join(rest)}" if rest else ""
         most = f"at most {len(by_place)} argument{'' if len(by_place) == 1 else 's'} by position ({', '.join(by_place)})"
         most = most if by_place else "no arguments by position" if rest else "no arguments"
-        return make_argument_error(f"`{name}` takes {most}, {len(args)} given{advice}{' ' if is_native(function) else ''}{_shown(function, name)}")
+        return make_argument_error(f"`{name}` takes {most}, {len(args)} given{advice}{shown}")
     twice = next((one for one in by_place[: len(args)] if one in kwargs), None)
     if twice is not None:
         return make_argument_error(f"`{name}`: argument `{twice}` is given twice")
@@ -123,14 +124,13 @@ def _misfit_of_names(
     missing = [one.name for one in every if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name not in given]
     if not missing:
         return None
-    return make_argument_error(f"`{name}`: argument `{missing[0]}` is missing {has}")
+    return make_argument_error(f"`{name}`: argument `{missing[0]}` is missing{has}")
 
 
 def _misfit_of_values(function: Any, name: str, bound: Mapping[str, Any], error: BaseException) -> BaseException | None:
     """The error of the first value that is not what its annotation wants; of an int that is out of range, after an OverflowError."""
     wishes = {key: wish for key, wish in _annotations.annotations_of(function).items() if key in bound}
-    shown = _shown(function, name)
-    end = f" {shown}" if shown else ""
+    end = _shown(function, name)
     for key, wish in wishes.items():
         if not _annotations.fits(wish, bound[key]):
             return make_argument_error(f"`{name}`: argument `{key}` got {_came(bound[key])}, but wants {_annotations.wanted(wish)}{end}")
@@ -145,7 +145,7 @@ def _misfit_of_values(function: Any, name: str, bound: Mapping[str, Any], error:
 def _shown(function: Any, name: str) -> str:
     """The signature of a native function, which has few arguments; of others their names are enough."""
     signature = _annotations.native_signature(function) if is_native(function) else None
-    return "" if signature is None else f"(signature: {name}{signature})"
+    return "" if signature is None else f" (signature: {name}{signature})"
 
 
 def _came(value: Any) -> str:
