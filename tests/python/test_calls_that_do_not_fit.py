@@ -94,7 +94,7 @@ def test_errors_of_what_is_called_stay_as_they_are():
         (lambda k, y: k.launch(y, 8, 4, 256), "write {k}.launch(grid, block, "),
         (lambda k, y: k.launch(1, 8, {"y": y, "n": 8}), "got a dict"),
         (lambda k, y: k.launch(1, 8, "y"), "got a str"),
-        (lambda k, y: k.launch(1, 8, (y, 8), shared=1), "did you mean `shared_mem`? (grid, block, args, shared_mem, stream, timeout)"),
+        (lambda k, y: k.launch(1, 8, (y, 8), shared=1), "did you mean `shared_mem`? (signature: Kernel"),
         (lambda k, y: k.launch(1, 8, (y, 8), 1.5), "`{k}.launch`: shared_mem is a number of bytes, got 1.5"),
         (lambda k, y: k.launch(1, 8, (y, 8), timeout="1"), "`{k}.launch`: timeout is a number of seconds or None, got '1'"),
     ],

@@ -152,7 +152,7 @@ def test_a_tuning_without_a_reference_says_so():
         ({"PER": [1]}, {"rtol": 1e-3}, "give both rtol and atol"),
         ({"PER": [1]}, {"PER": 3}, "`wb.tune` has no option `PER`; those of operators are kernel"),
         ({"PER": [1]}, {"schema": None}, "give its schema"),
-        ({"PER": [1]}, {"executor": 4}, "executor is a int without `submit`; give"),
+        ({"PER": [1]}, {"executor": 4}, "executor is an int without `submit`; give"),
         ({"PER": [1]}, {"executor": SimpleNamespace(executor=SimpleNamespace(submit=print))}, "without `submit` (its `.executor` has one)"),
     ],
 )

@@ -102,7 +102,7 @@ pub fn style() -> String {
     // Selectors are specific enough to win over `.jp-RenderedHTMLCommon table` and its striped rows.
     const RULES: &str = "\
 .wb-card{color:var(--jp-content-font-color1,inherit);font-family:FONTS;font-size:13px;line-height:1.45;\
-max-width:780px;margin:.3em 0 .6em}\
+max-width:CARDpx;margin:.3em 0 .6em}\
 .wb-card .wb-title{font-size:15px;font-weight:600;margin:0 0 .3em;display:flex;align-items:baseline;gap:.6em;\
 flex-wrap:wrap}\
 .wb-card .wb-status{font-size:12px;font-weight:600;padding:0 .55em;border-radius:.75em;border:1px solid currentColor;\
@@ -152,7 +152,9 @@ line-height:1.4;margin:.2em 0 .4em;padding:0;border:0;background:none;color:inhe
 .wb-card .wb-table tbody tr td,.wb-card .wb-table thead tr th{white-space:normal;overflow-wrap:anywhere}\
 .wb-card pre.wb-diff,.wb-card pre.wb-pre{white-space:pre-wrap;overflow-wrap:anywhere}\
 .wb-card details::details-content{content-visibility:visible;block-size:auto}}";
-    let rules = RULES.replace("FONTS", &format!("var(--jp-content-font-family,{})", theme::FONTS));
+    let rules = RULES
+        .replace("FONTS", &format!("var(--jp-content-font-family,{})", theme::FONTS))
+        .replace("CARD", &theme::CARD_WIDTH.to_string());
     let rule = ".wb-card{--wb-rule:color-mix(in srgb,currentColor 16%,transparent)}";
     format!("{}{rule}{rules}", theme::page_css(".wb-card"))
 }

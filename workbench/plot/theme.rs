@@ -13,6 +13,9 @@ pub const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Ne
 /// Fonts of text in letters of one width.
 pub const CODE_FONTS: &str = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
 
+/// The most that a card is wide, in pixels; pictures in it are no wider.
+pub const CARD_WIDTH: u32 = 780;
+
 /// The number of contestants with a hue of their own; as many more repeat the hues with dashed lines.
 pub const HUES: usize = 7;
 

@@ -190,7 +190,10 @@ impl<'py> Given<'py> {
         let array = interop(py)?.call_method1("as_array", (object, true, at.to_string(), "Tensor"))?;
         match View::of(&array) {
             Some(view) => self.array(&view, object, at),
-            None => Err(argument(py, format!("{at} got a {}, which is no array", object.get_type().name()?))),
+            None => Err(argument(
+                py,
+                format!("{at} got an object of type {}, which is no array", object.get_type().name()?),
+            )),
         }
     }
 

@@ -11,6 +11,7 @@ use workbench::ir::{FuncKind, Space};
 use workbench::runtime::{CompileOptions, Error, OptionValue, Program, discard};
 
 use crate::errors;
+use crate::errors::argument;
 use crate::gil;
 use crate::host::ExtensionFunction;
 use crate::interrupt::compiling;
@@ -130,7 +131,12 @@ impl Module {
         self.find(py, name)?.ok_or_else(|| PyAttributeError::new_err(self.missing(name)))
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Ok(name) = name.extract::<&str>() else {
+            let what =
+                format!("module[...] takes the name of a kernel or a host function, a str, got {}", name.repr()?);
+            return Err(argument(py, what));
+        };
         self.find(py, name)?.ok_or_else(|| PyKeyError::new_err(self.missing(name)))
     }
 

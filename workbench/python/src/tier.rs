@@ -40,7 +40,9 @@ pub fn set_tier(py: Python<'_>, tier: &str) -> PyResult<&'static str> {
     let Some(new) = Tier::of_name(tier) else {
         return Err(argument(
             py,
-            format!("`set_tier` takes \"auto\", \"soon\", \"good\", \"lanes\", \"wide\" or \"fibers\", not {tier:?}"),
+            format!(
+                "`wb.set_tier` takes \"auto\", \"soon\", \"good\", \"lanes\", \"wide\" or \"fibers\", not {tier:?}"
+            ),
         ));
     };
     if new == Tier::Wide

@@ -10,6 +10,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from ._annotations import a_type, with_article
 from .errors import make_argument_error
 
 # Libraries whose arrays nobody may write.
@@ -26,13 +27,13 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     kind = type(obj).__name__
     device = getattr(obj, "device", None)
     if getattr(device, "type", "cpu") not in ("cpu", None) or hasattr(obj, "__cuda_array_interface__"):
-        raise make_argument_error(f"{what} got a {kind} on {device}; host arrays are wanted, try copying it to the CPU")
+        raise make_argument_error(f"{what} got {with_article(kind)} on {device}; host arrays are wanted, try copying it to the CPU")
     if getattr(obj, "requires_grad", False):
         obj = _without_grad(obj)
     if isinstance(obj, (bool, int, float, complex, str, np.generic)):
         raise make_argument_error(f"{what} got the {kind} {obj!r}; an array is wanted, try np.array([{obj!r}])")
     if isinstance(obj, (list, tuple)):
-        raise make_argument_error(f"{what} got a {kind}; an array is wanted, try np.array({name}, dtype=...)")
+        raise make_argument_error(f"{what} got {with_article(kind)}; an array is wanted, try np.array({name}, dtype=...)")
     try:
         if _is_torch_bfloat16(obj):
             array = _of_bfloat16(obj)
@@ -46,11 +47,11 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
         elif hasattr(obj, "__dlpack__"):
             array = np.from_dlpack(obj)
         else:
-            raise make_argument_error(f"{what} got a {kind}, which is no array (no DLPack, array interface or buffer)")
+            raise make_argument_error(f"{what} got {with_article(kind)}, which is no array (no DLPack, array interface or buffer)")
     except (BufferError, RuntimeError, ValueError, TypeError) as error:
         if error.__class__.__module__.startswith("workbench"):
             raise
-        raise make_argument_error(f"{what} got a {kind} that gives no array: {error}") from error
+        raise make_argument_error(f"{what} got {with_article(kind)} that gives no array: {error}") from error
     return array
 
 
@@ -65,7 +66,7 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
     try:
         said = getattr(obj, "__cuda_array_interface__", None)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise make_argument_error(f"parameter `{name}` got a {type(obj).__name__} that gives no array: {error}") from error
+        raise make_argument_error(f"parameter `{name}` got {a_type(obj)} that gives no array: {error}") from error
     if said is None:
         return None
     pointer, is_read_only = said["data"]
@@ -85,7 +86,7 @@ def gpu_array(obj: Any, name: str) -> tuple[int, str, list[int], list[int] | Non
         dtype = f"{typestr} in the other byte order"
     strides, stream = said.get("strides"), said.get("stream")
     if not pointer and all(said["shape"]):
-        raise make_argument_error(f"parameter `{name}` got a {type(obj).__name__} that gives no memory")
+        raise make_argument_error(f"parameter `{name}` got {a_type(obj)} that gives no memory")
     return (
         int(pointer or 0),
         dtype,
@@ -112,7 +113,7 @@ def _torch_on_gpu(tensor: Any, name: str) -> tuple[int, str, list[int], list[int
     except (RuntimeError, NotImplementedError) as error:
         raise make_argument_error(f"parameter `{name}` got a tensor that gives no memory: {error}") from error
     if not pointer and tensor.numel():
-        raise make_argument_error(f"parameter `{name}` got a {type(tensor).__name__} that gives no memory")
+        raise make_argument_error(f"parameter `{name}` got {a_type(tensor)} that gives no memory")
     return pointer, _torch_dtype(tensor.dtype), list(tensor.shape), strides, False, tensor.device.index or 0, None
 
 

@@ -155,6 +155,7 @@ class Device(str):
         return made
 
 
+@clear_calls
 def devices() -> list[Device]:
     """The devices that kernels can run on: "cpu", and "cuda:0" and so on if there is a driver and a GPU.
 

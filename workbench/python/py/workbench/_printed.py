@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Sequence
 
+from ._calls import clear_calls
 from ._shell import running_shell
 
 #: The lines and the characters of a cell's output that the page shows.
@@ -104,6 +105,7 @@ def last() -> tuple[list[Output], int]:
     return list(_last.outputs), _last.lost
 
 
+@clear_calls
 def printed() -> str:
     """All that kernels printed in the last cell in which any did, as one text; outside of IPython, what the last launch printed.
 

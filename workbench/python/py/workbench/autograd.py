@@ -6,6 +6,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from ._annotations import a_type
 from .errors import ArgumentError, add_place, make_argument_error
 
 __all__ = ["Context", "Pullback", "RecordedPullback"]
@@ -88,7 +89,7 @@ def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], r
 def _check_gradient(name: str, param: str, shape: tuple[int, ...], gradient: Any) -> None:
     if isinstance(gradient, (tuple, list)) or not hasattr(gradient, "shape") and not isinstance(gradient, (int, float)):
         raise make_argument_error(
-            f"the backward of `{name}` gave a {type(gradient).__name__} for `{param}`; a gradient is an array like it, of shape {shape}"
+            f"the backward of `{name}` gave {a_type(gradient)} for `{param}`; a gradient is an array like it, of shape {shape}"
         )
     came = tuple(getattr(gradient, "shape", ()))
     fits = len(came) >= len(shape) and all(b in (1, a) for a, b in zip(reversed(came), reversed(shape)))

@@ -244,6 +244,7 @@ def distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict
     return dict(others or {})
 
 
+@clear_calls
 def ceilings() -> dict[str, float]:
     """What this machine does at most, as a roofline shows it: `bytes_per_second` between memory and all cores (a triad), and `flops_per_second`
     (multiply-adds of float32 in registers, on all cores, two operations each). Measured at the first call, which takes about a second.

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, cast
 import numpy as np
 
 from . import _workbench, gradient_checks, torch_side
-from ._calls import clear_calls, hold_keywords
+from ._calls import clear_calls, hold_keywords, made_by
 from ._options import plain_device
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, RecordedPullback, needs_grad
@@ -418,6 +418,24 @@ class Differentiable:
         fresh += [inputs[self.params.index(name)] for name in self._writes]
         return fresh[0] if len(fresh) == 1 else tuple(fresh)
 
+    def _refuse_device(self, options: Mapping[str, Any], ability: str) -> None:
+        """Raises ArgumentError for `device=` as an option, which calls have and `ability` does not; it says what to write."""
+        if "device" not in options or ability != "bench" and "device" in self.params:
+            return
+        name, takes = self.__name__, ", ".join(self.params)
+        called = f"{name}({', '.join(one if at < self._positional else f'{one}={one}' for at, one in enumerate(self.params))})"
+        if ability == "bench":
+            advice = (
+                f'it would time copies to the GPU and back; make the arguments there, wait in the call, and write '
+                f'wb.bench({{"{name}": lambda {takes}: ({called}, wb.synchronize())}}, sizes, make_args)'
+            )
+        elif ability == "check":
+            there = f'{called[:-1]}{", " if takes else ""}device="cuda")' if hasattr(self, "work") else f"{called}.cpu()"
+            advice = f"it compares what the CPU computes; for a GPU write wb.check(lambda {takes}: {there}, reference, {takes})"
+        else:
+            advice = "gradients are checked on the CPU; leave device= out"
+        raise make_argument_error(f"`{type(self).__name__}.{ability}` has no option `device`: {advice}")
+
     def _by_position(self) -> Callable[..., Any]:
         """The operator as a callable with all arguments by position, as references have them, keyword-only ones too."""
         count = self._positional
@@ -436,6 +454,7 @@ class Differentiable:
         self, args: tuple[Any, ...], sizes: Any, make_args: Any, others: Mapping[str, Callable[..., Any]] | None, options: dict[str, Any]
     ) -> BenchReport:
         """Times beside others, or beside the reference where there are none."""
+        self._refuse_device(options, "bench")
         name = self.__name__
         others = distinct(others, name) if others else None
         reference = None if name == "reference" else self.reference
@@ -539,6 +558,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     >>> wb.ops.doc_lab.twice.default
     <op doc_lab::twice(Tensor x) -> Tensor>
     """
+
+    __new__ = made_by(NativeLibraryOp, "wb.LibraryOp", "wb.ops.namespace.name is an operator, wb.op and wb.load_library make them")
 
     #: The reference that it is checked against.
     reference: Callable[..., Any] | None = None
@@ -657,6 +678,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         >>> bool(wb.ops.doc_check.twice.check(np.ones(3, np.float32), reference=lambda x: x + x))
         True
         """
+        self._refuse_device(kwargs, "check")
         wanted = reference or self.reference
         if wanted is None:
             raise make_argument_error(f"`{self.name}` has no reference; give one, as in op.check(..., reference=f)")
@@ -714,6 +736,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         >>> wb.ops.doc_grad.square.gradcheck(np.arange(4.0)).passed
         True
         """
+        self._refuse_device(kwargs, "gradcheck")
         hold_keywords("LibraryOp.gradcheck", kwargs, self.params, gradient_checks.OPTIONS)
         return self._gradcheck_by_calls(args, kwargs, eps, atol, rtol, raise_exception)
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
+from ._calls import clear_calls
 from ._workbench import BenchReport, CheckReport, NativeHistory, Svg
 from .benchmark import bench_callable
 from .copying import copies
@@ -49,6 +50,7 @@ COMPARISON = (
 )
 
 
+@clear_calls
 @dataclass(frozen=True)
 class Comparison(Report):
     """The differences of two versions: their texts, their results on the same arguments (the older one is the reference), their times, measured in turns.
@@ -86,6 +88,7 @@ class Comparison(Report):
         return {"text/plain": str(self), "text/html": "".join(parts)}
 
 
+@clear_calls
 class History(Report):
     """The versions of an operator: each definition that differed from the one before, with its checks and its times. `op.history` makes it.
 
@@ -107,6 +110,10 @@ class History(Report):
 
     def __init__(self, op: Op, native: NativeHistory) -> None:
         self._op, self._native = op, native
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> None:
+        name = self._op.__name__
+        raise make_argument_error(f"`{name}.history` is no function: it is the history itself, {name}.history[number] one of its versions")
 
     @property
     def name(self) -> str:

@@ -13,12 +13,15 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 from IPython.core.error import UsageError
 from IPython.utils.text import DollarFormatter
 
+from ._annotations import a_type
 from .errors import ArgumentError
 
-__all__ = ["Arguments", "Expressions", "a_type", "random_ones", "said_as_random"]
+__all__ = ["Arguments", "Expressions", "random_ones", "said_as_random"]
 
 #: Elements of a random argument of a check: odd, and more than one block of any size.
 _RANDOM_SIZE = 4099
+#: What else errors say of values that are no callables.
+_CALLABLES = {"reference": " that takes the operator's arguments and gives its results: a function, a lambda, another operator"}
 #: The numbers of the texts that tracebacks show.
 _NUMBERS = itertools.count(1)
 #: The name by which the arguments of a call are taken; no text that is an expression has it by chance.
@@ -72,7 +75,7 @@ class Expressions:
         """The value of an expression that is a callable."""
         made = self.value(text, label)
         if not callable(made):
-            raise UsageError(f"{self.magic}: {label}: {a_type(made)} is no {what}; a callable is wanted")
+            raise UsageError(f"{self.magic}: {label}: {a_type(made)} is no {what}; a callable is wanted{_CALLABLES.get(what, '')}")
         return made
 
     def contestants(self, texts: Sequence[str], option: str = "") -> dict[str, Any]:
@@ -196,13 +199,3 @@ def said_as_random(magic: str, remedy: str) -> Iterator[None]:
     except Exception:
         print(f"{magic}: {note}")
         raise
-
-
-def a_type(value: Any) -> str:
-    """The type of a value with its article.
-
-    >>> a_type(3)
-    'an int'
-    """
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -9,10 +9,11 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from . import gradient_checks
+from ._annotations import a_type
 from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate
 from .differentiable import Differentiable
 from .errors import ArgumentError
-from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
+from .magic_arguments import Arguments, Expressions, random_ones, said_as_random
 from .magic_options import parse_sizes, tolerances
 from .magic_tuning import NoneRight, Tuning
 

@@ -13,6 +13,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
 from . import notebook_editor, tracebacks
+from ._annotations import a_type
 from ._compile import collect_headers
 from ._compile import compile as compile_source
 from ._compile import find_nvidia, rebuild
@@ -23,7 +24,7 @@ from .cells import whole_line
 from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
-from .magic_arguments import Arguments, Expressions, a_type, random_ones
+from .magic_arguments import Arguments, Expressions, random_ones
 from .magic_options import add_counts, Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
 from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
 from .magic_printf import printf_parser

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, cast
 import numpy as np
 
 from . import _workbench, gradient_checks, torch_side
-from ._calls import clear_calls, hold_keywords
+from ._calls import clear_calls, hold_keywords, made_by
 from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._array_exchange import as_tensor
@@ -82,6 +82,8 @@ class Op(Versioned, Differentiable, NativeOp):
     >>> bool(twice.check(np.ones(100, np.float32)))
     True
     """
+
+    __new__ = made_by(NativeOp, "wb.Op", "wb.op(schema, source) makes operators")
 
     #: The reference that it is checked against.
     reference: Callable[..., Any] | None = None
@@ -279,7 +281,8 @@ class Op(Versioned, Differentiable, NativeOp):
     ) -> CheckReport:
         """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and the threads that wrote them.
 
-        Tolerances are torch's for the output's dtype unless both are given.
+        Tolerances are torch's for the output's dtype unless both are given. The kernel runs on the CPU: `wb.check` compares what a GPU computes.
+        Raises ArgumentError where there is no reference, and for arguments and options that do not fit.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_check(Tensor x) -> Tensor",
@@ -290,6 +293,7 @@ class Op(Versioned, Differentiable, NativeOp):
         >>> report.passed, report.max_abs
         (True, 0.0)
         """
+        self._refuse_device(kwargs, "check")
         wanted = reference or self.reference
         if wanted is None:
             raise make_argument_error(
@@ -333,6 +337,7 @@ class Op(Versioned, Differentiable, NativeOp):
         >>> square.gradcheck(np.ones(4, np.float32)).passed
         True
         """
+        self._refuse_device(kwargs, "gradcheck")
         self._gradient()
         hold_keywords("Op.gradcheck", kwargs, self.params, gradient_checks.OPTIONS)
         if self._outside:
@@ -397,7 +402,8 @@ class Op(Versioned, Differentiable, NativeOp):
         number, or "previous".
 
         Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest. All arguments go by
-        position, as to a reference, keyword-only ones too. The operator's times are noted in its history.
+        position, as to a reference, keyword-only ones too. The operator's times are noted in its history. Raises ArgumentError for arguments
+        and options that do not fit; there is no `device=`, which would time copies, and the error says how calls on a GPU are timed.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_bench(Tensor x) -> Tensor",

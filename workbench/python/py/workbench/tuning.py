@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import _workbench, tuning_worker
+from ._annotations import a_type
 from ._calls import clear_calls
 from ._progress import progress_text
 from ._workbench import Module, NativeTuneReport, Svg
@@ -126,7 +127,7 @@ def tune(
 def _rows_of(report: Any, task: Task) -> dict[str, dict[str, Any]]:
     """The rows of an earlier report that hold for this task; ArgumentError for a report of another one."""
     if not isinstance(report, TuneReport):
-        raise make_argument_error(f"resume is a {type(report).__name__}; a report of wb.tune is wanted")
+        raise make_argument_error(f"resume is {a_type(report)}; a report of wb.tune is wanted")
     old = report._task
     same = {
         "schema": old.schema == task.schema,
@@ -229,7 +230,7 @@ def _elsewhere(shares: Sequence[Task], executor: Any) -> Iterator[tuple[Task, li
     if not callable(getattr(executor, "submit", None)):
         has = " (its `.executor` has one)" if callable(getattr(getattr(executor, "executor", None), "submit", None)) else ""
         raise make_argument_error(
-            f"executor is a {type(executor).__name__} without `submit`{has}; give one of concurrent.futures, Dask's Client, ipyparallel's "
+            f"executor is {a_type(executor)} without `submit`{has}; give one of concurrent.futures, Dask's Client, ipyparallel's "
             "client.executor(), or mpi4py's MPIPoolExecutor"
         )
     # Dask would take two equal calls for one.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ._calls import clear_calls
+
 __all__ = ["Work"]
 
 
+@clear_calls
 @dataclass(frozen=True)
 class Work:
     """The work of one call of an operator, counted while its kernel ran; `op.work` gives it.

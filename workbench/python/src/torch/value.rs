@@ -213,7 +213,7 @@ impl<'a> Lent<'a> {
                 }
             }
             (kind, value) => {
-                return Err(format!("it gave a {}, and its schema says `{kind}`", value.type_name()));
+                return Err(format!("it gave {}, and its schema says `{kind}`", value.type_name()));
             }
         })
     }
