@@ -35,6 +35,7 @@ def test_arguments_that_nothing_describes_are_asked_for_before_the_check(shell, 
     line = f"{DOUBLE_OP} --check 'lambda x: calls.append(1)' --bench"
     assert "no operator of kernels, so nothing says what its arrays are; write --args or --make" in mistake(shell, f"%%kernel {line}\n{DOUBLE}")
     assert shell.user_ns["calls"] == []
+    kernel(shell, DOUBLE_OP, DOUBLE)
     assert "write --make f" in mistake(shell, "%kernel_bench twice")
 
 

@@ -171,7 +171,7 @@ def test_a_kernel_does_not_take_the_name_of_an_operator_that_could_not_be_made(s
     before = shell.user_ns["mul"]
     mistake(shell, f"%%kernel {line} --threads q --tune block=32,64\n{TWO}")
     assert shell.user_ns["mul"] is before and isinstance(before, wb.Op) and isinstance(shell.user_ns["add"], wb.Kernel)
-    with pytest.warns(UserWarning, match="made no operator"):
+    with pytest.warns(UserWarning, match="has a mistake in its line"):
         assert before(ones(2)).tolist() == [2, 2]
 
 

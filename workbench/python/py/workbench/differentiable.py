@@ -142,22 +142,23 @@ class Differentiable:
         >>> square.vjp(np.arange(3, dtype=np.float32))[1](np.ones(3, np.float32))
         (array([0., 2., 4.], dtype=float32),)
         """
-        made: Callable[..., Any]
+        self._gradient_rule = self._rule_of(backward, setup_context, saves, differentiable)
+        torch_side.set_gradient(self.name)
+        return backward
+
+    def _rule_of(self, backward: Any, setup_context: Any, saves: Sequence[str] | None, differentiable: Sequence[str] | None) -> tuple[Any, Any]:
+        """The gradient and its setup, as `register_autograd` is given them; ArgumentError for what cannot be one."""
         if saves is not None:
             if setup_context is not None:
                 raise make_argument_error("give saves= or setup_context=, not both")
             gradient = OperatorGradient(self, backward, saves, differentiable)
-            made, setup_context = gradient.run, gradient.setup
-        elif isinstance(backward, str):
+            return gradient.run, gradient.setup
+        if isinstance(backward, str):
             raise make_argument_error(f"say what `{backward}` is called with: saves=[...] names arguments and outputs")
-        else:
-            if differentiable is not None:
-                raise make_argument_error("differentiable= is about the operator that saves= calls, and there is no saves=")
-            hold_rule(self.name, outputs_of(self), self.params[self._positional :], backward, setup_context)
-            made = backward
-        self._gradient_rule = (made, setup_context)
-        torch_side.set_gradient(self.name)
-        return backward
+        if differentiable is not None:
+            raise make_argument_error("differentiable= is about the operator that saves= calls, and there is no saves=")
+        hold_rule(self.name, outputs_of(self), self.params[self._positional :], backward, setup_context)
+        return backward, setup_context
 
     def register_vmap(self, rule: Callable[..., Any], /) -> Callable[..., Any]:
         """Registers how torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as

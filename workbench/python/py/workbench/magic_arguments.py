@@ -120,16 +120,12 @@ class Expressions:
             raise UsageError(f"{self.magic}: {label}: it is {value!r} at size {size}; write {either}")
 
     @contextlib.contextmanager
-    def about(self, label: str, fit: Callable[[], Any]) -> Iterator[None]:
-        """Errors of a call whose arguments, given by a word of the line, do not fit, with the word; `fit` raises an ArgumentError if they do not."""
+    def about(self, label: str) -> Iterator[None]:
+        """Errors of values that do not fit an operator, with the word of the line that gives them."""
         try:
             yield
         except ArgumentError as error:
-            try:
-                fit()
-            except ArgumentError:
-                raise UsageError(f"{self.magic}: {label}: {error}") from None
-            raise
+            raise UsageError(f"{self.magic}: {label}: {error}") from None
 
     def arguments(self, text: str, label: str | None = None) -> Arguments:
         """The arguments of a call as they stand between its parentheses: `x, c=2.0`."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Iterator, Mapping
 from weakref import WeakKeyDictionary
 
 from .differentiable import Differentiable, warn_of_old
@@ -53,6 +54,25 @@ class Session:
             if not texts or texts[-1].text != cell:
                 texts.append(Text(time.time(), cell))
         return hidden
+
+    @contextlib.contextmanager
+    def lent(self, landed: Mapping[str, Any], space: dict[str, Any]) -> Iterator[None]:
+        """Puts the things of a cell into the namespace for as long as its line is read.
+
+        >>> space = {"x": 1}
+        >>> with Session().lent({"x": 2, "y": 3}, space):
+        ...     shown = dict(space)
+        >>> shown, space
+        ({'x': 2, 'y': 3}, {'x': 1})
+        """
+        before = {name: space[name] for name in landed if name in space}
+        space.update(landed)
+        try:
+            yield
+        finally:
+            for name in landed:
+                space.pop(name, None)
+            space.update(before)
 
     def leave_old(self, names: set[str | None], why: str, space: dict[str, Any]) -> None:
         """Notes that names still stand for their version before an edit."""

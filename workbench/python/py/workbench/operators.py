@@ -20,6 +20,7 @@ from .benchmark import distinct
 from .description import Documentation
 from .copying import copies
 from .differentiable import Differentiable, LibraryOp, PythonOp
+from .declared import Declared
 from .errors import ArgumentError, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
@@ -31,6 +32,8 @@ __all__ = ["Mismatch", "Op", "check", "op", "ops"]
 
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
+#: A schema that is a name alone.
+_NAME = re.compile(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*")
 #: Definitions are made one after the other: the numbers of versions follow them.
 _DEFINING = threading.RLock()
 #: Every handle by its name; registering a name again changes the handle there is.
@@ -496,6 +499,24 @@ def candidate(schema: str, module: Module, parts: dict[str, Any]) -> Op:
     return made
 
 
+def trial(schema: str, module: Module, parts: dict[str, Any]) -> Any:
+    """The operator that `op` would make of a module, registered nowhere; of a host function what its schema says. Raises what `op` raises."""
+    short = _NAME.fullmatch(schema) is not None
+    name = schema.strip() if short else _workbench.schema_parts(schema)[0]
+    if _host_function(module, name, parts["kernel"]) is None:
+        if short:
+            raise _no_results(name)
+        return candidate(schema, module, parts)
+    _hold_host(name, parts)
+    return Declared(name, None if short else schema)
+
+
+def _no_results(name: str) -> ArgumentError:
+    return make_argument_error(
+        f"`{name}`: a kernel does not say which of its pointers are results; write the schema, as in \"{name}(Tensor a, float b) -> Tensor\""
+    )
+
+
 def _as_spec(value: Any) -> Spec:
     return value if isinstance(value, Spec) else Spec(tuple(value.shape), value.dtype, device_name(value))
 
@@ -590,17 +611,14 @@ def op(
         raise make_argument_error("the source is a kernel with its grid and block; pass the kernel itself, and its block as block=")
     is_callable = callable(source) and not isinstance(source, Module)
     # The schema is a name alone: the types give the rest.
-    short = isinstance(schema, str) and re.fullmatch(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*", schema) is not None
+    short = isinstance(schema, str) and _NAME.fullmatch(schema) is not None
     if short and is_callable:
         schema = inferred(schema.strip(), source)  # type: ignore[arg-type]
     elif short:
         module = source if isinstance(source, Module) else compile_source(source, name=name or schema.strip())
         function = _host_function(module, schema.strip(), kernel)
         if function is None:
-            raise make_argument_error(
-                f"`{schema.strip()}`: a kernel does not say which of its pointers are results; "
-                f'write the schema, as in "{schema.strip()}(Tensor a, float b) -> Tensor"'
-            )
+            raise _no_results(schema.strip())
         parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid, "shared_mem": shared_mem}
         return _host_op(schema.strip(), module, function, parts, reference)
     full_name, _ = _workbench.schema_parts(schema)
@@ -651,10 +669,8 @@ def _host_function(module: Module, full_name: str, wanted: str | None) -> str | 
     return functions[0] if len(functions) == 1 and not kernels else None
 
 
-def _host_op(
-    schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
-) -> LibraryOp:
-    full_name = schema.strip() if "(" not in schema else _workbench.schema_parts(schema)[0]
+def _hold_host(full_name: str, parts: Mapping[str, Any]) -> None:
+    """Raises ArgumentError for parts that an operator of a host function does not have."""
     for option in ("threads", "block", "grid", "shared_mem"):
         if parts[option] is not None:
             raise make_argument_error(f"`{full_name}` is a host function, which launches itself; leave out {option}=")
@@ -662,6 +678,13 @@ def _host_op(
         raise make_argument_error(
             f"`{full_name}` is a host function: its shapes are derived, or shape= is a callable; a signature says nothing here"
         )
+
+
+def _host_op(
+    schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
+) -> LibraryOp:
+    full_name = schema.strip() if "(" not in schema else _workbench.schema_parts(schema)[0]
+    _hold_host(full_name, parts)
     namespace, _, rest = schema.strip().partition("::")
     quoted = rest.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     registration = f'\nTORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{quoted}", &{function}); }}\n'
