@@ -125,9 +125,10 @@ def test_a_tuning_keeps_the_gradient(shell, capsys, fastest):
 
 def test_the_best_is_what_is_timed(shell, capsys, fastest):
     fastest(block=64)
-    shown = out(shell, capsys, f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --tune block=32,64 --bench --sizes 100\n{TWO}")
+    shown = out(shell, capsys, f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --tune block=32,64 --bench --sizes 100,200\n{TWO}")
     assert shown.index("from now on") < shown.index("median")
-    assert shell.user_ns["two"].history[-1].times and not shell.user_ns["two"].history[-2].times
+    # The tuning has timed both at its size, the last.
+    assert [[time["size"] for time in shell.user_ns["two"].history[at].times] for at in (-2, -1)] == [[200], [100, 200]]
 
 
 def test_no_right_configuration_leaves_the_first(shell, capsys):
@@ -336,3 +337,27 @@ def test_an_editor_knows_the_macros_of_the_first_configuration():
 
     (text,) = cuda_texts(f"%%kernel {SCALE_OP} --tune PER=4,8 --tune=T=float,double --tune block=32,64 -D N=3\n{SCALE}")
     assert text.is_whole and text.defines == {"PER": "4", "T": "float", "N": "3"}
+
+
+@pytest.mark.parametrize(
+    "values, factor, passed",
+    [("1,2", "(PER == 1 ? 3 : 2)", [False, True]), ("2,1", "(PER == 1 ? 3 : 2)", [True]), ("1,2", "2", [True, True]), ("1,2", "3", [False, None])],
+)
+def test_the_versions_of_a_tuning_are_noted_with_their_checks_and_times(shell, capsys, fastest, values, factor, passed):
+    if len(passed) == 2 and passed[1]:
+        fastest(PER=2)
+    name = f"noted_{values[0]}_{len(factor)}_{factor[-1:].strip(chr(41))}"
+    line = SCALE_OP.replace("tunes::scaled", f"tunes::{name}")
+    out(shell, capsys, f"%%kernel {line} {DOUBLED} --tune PER={values} --sizes 1000\n{SCALE.replace('= 2 *', f'= {factor} *')}")
+    versions = shell.user_ns[name].history.versions
+    # A tuning without a right configuration leaves a first definition as it is.
+    assert [version.passed for version in versions] == [one for one in passed if one is not None]
+    assert [[time["size"] for time in version.times] for version in versions] == [[1000] if version.passed else [] for version in versions]
+
+
+def test_the_best_of_a_tuning_by_hand_is_noted_too():
+    text = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = BY * x[i]; }"
+    report = wb.tune(text, {"BY": [3, 2]}, schema="tunes::by_hand(Tensor x) -> Tensor", shape="x[n] -> y[n]", reference=lambda x: 2 * x, make_args=ones, size=64, seconds=0.002)
+    best = report.best
+    assert [version.passed for version in best.history] == [True] and [time["size"] for time in best.history[1].times] == [64]
+    assert report.best is best and len(best.history) == 1

@@ -244,6 +244,8 @@ class Tuning:
         options = {"reference": reference, "size": size, **tolerances, **self.parts}
         report = tuning.tune(operator, self.params, make_args=make or operator._random_args, **options)
         display(report)
+        # The operator is the first configuration still.
+        report._note(operator, self.first)
         name, first = operator.__name__, name_of(self.first)
         if not report.ranked:
             is_random = make is None and any(row["status"] == "failed" for row in report.rows)
