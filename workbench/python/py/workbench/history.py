@@ -11,6 +11,7 @@ from .benchmark import bench_callable
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .native_reports import BENCH, HISTORY
+from .pickles import refuse
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table
 
@@ -117,6 +118,8 @@ class History(Report):
     def versions(self) -> list[Version]:
         """The versions, the oldest first."""
         return [Version(**version) for version in self._native.versions]
+
+    __reduce__ = refuse
 
     def __len__(self) -> int:
         return len(self._native.versions)

@@ -209,7 +209,7 @@ class WorkbenchMagics(Magics):
         if given.reference is not None:
             options["reference"] = words.function(given.reference, f"--reference {given.reference}", "reference")
         elif operator.reference is None:
-            raise UsageError(f"%kernel_check: `{operator.name}` has no reference; write --reference f")
+            raise UsageError(f"%kernel_check: {operator._lacks('reference', 'write --reference f')}")
         made = None
         for text in given.args:
             made = (made or Arguments()) + words.arguments(text)

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _workbench
 from .errors import ArgumentError
+from .pickles import refuse
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table, place, place_columns
 
@@ -181,6 +182,7 @@ def install() -> None:
         for name, method in {**vars(Report), **vars(half)}.items():
             if callable(method) and (name in _SPECIAL or not name.startswith("__")):
                 setattr(native, name, method)
+        native.__reduce__ = refuse
         tell_columns(native, columns)
 
 

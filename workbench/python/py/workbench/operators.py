@@ -19,7 +19,7 @@ from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemp
 from .benchmark import distinct
 from .description import Documentation
 from .copying import copies
-from .differentiable import Differentiable, LibraryOp, PythonOp
+from .differentiable import Differentiable, here_of, LibraryOp, PythonOp
 from .declared import Declared
 from .errors import ArgumentError, KernelFault, KernelTimeout, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
@@ -124,11 +124,10 @@ class Op(Versioned, Differentiable, NativeOp):
     _repr_pretty_ = Differentiable._repr_pretty_
 
     def __reduce__(self) -> Any:
-        state = {
-            "reference": self.reference,
-            "fake": self._fake,
-        }
-        return _rebuild, (self.schema, self.module, self._parts, state, self._extras())
+        return _rebuild, (self.schema, self.module, self._parts, self._fake, self._extras())
+
+    def _definition(self) -> tuple[Any, ...]:
+        return self.schema, self.module.__reduce__()[1], self._parts
 
     def version(self, number: int) -> Op:
         """A version of it by its number, as an operator of its own that is registered nowhere; its checks and benchmarks are noted in the version.
@@ -311,9 +310,7 @@ class Op(Versioned, Differentiable, NativeOp):
         """
         wanted = reference or self.reference
         if wanted is None:
-            raise make_argument_error(
-                f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
-            )
+            raise self._lacks("reference", "give one, as in op.check(..., reference=f) or wb.op(..., reference=f)")
         hold_keywords("Op.check", kwargs, self.params, ("reference", "rtol", "atol", "equal_nan"))
         self._warn_stale()
         number = self._number
@@ -669,7 +666,7 @@ def op(
             handles[full_name] = handle
             if old is not None:
                 handle._succeed(old)
-        handle.reference = reference
+        handle.reference, handle._left_behind = reference, ()
         handle._gradient_rule, handle._fake, handle._samples = (None, None), None, None
         handle._others, handle._vmap_rule = {}, None
         handle._keep()
@@ -716,7 +713,7 @@ def _host_op(
     handle: LibraryOp = handles[full_name.partition(".")[0]]
     if "(" not in schema:
         _workbench.hold_to_schema(handle.name)
-    handle.reference, handle._origin = reference, (text, function)
+    handle.reference, handle._left_behind, handle._origin = reference, (), (text, function)
     if parts["shape"] is not None:
         handle.register_fake(parts["shape"])
     return handle
@@ -738,7 +735,7 @@ def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference:
             if isinstance(old, Op):
                 old._keep()
             handle._succeed(old)
-    handle.function, handle.reference = function, reference
+    handle.function, handle.reference, handle._left_behind = function, reference, ()
     handle._gradient_rule, handle._fake = (None, None), shape
     handle._others, handle._vmap_rule = {}, None
     torch_side.define(name)
@@ -763,10 +760,11 @@ def adopt_library(names: Sequence[str]) -> None:
         torch_side.define(name)
 
 
-def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any], extras: dict[str, Any]) -> Any:
-    made = op(schema, module, **parts, reference=state["reference"])
-    made._fake = state["fake"]
-    return made._with(extras)
+def _rebuild(schema: str, module: Module, parts: dict[str, Any], fake: Any, extras: dict[str, Any]) -> Any:
+    here = here_of(_workbench.schema_parts(schema)[0])
+    made = op(schema, module, **parts)
+    made._fake = fake
+    return made._from_pickle(here, extras)
 
 
 class _Namespace:
