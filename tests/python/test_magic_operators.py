@@ -82,7 +82,7 @@ def test_random_indices_are_below_the_size(shell):
     assert shell.run_cell("%kernel_bench pick --sizes 16").success
 
 
-@pytest.mark.parametrize("option, advice", [("--check np.abs", "--args gives others"), ("--bench --sizes 64", "--make makes others")])
+@pytest.mark.parametrize("option, advice", [("--check np.abs", "--args or --make gives others"), ("--bench --sizes 64", "--make makes others")])
 def test_a_fault_on_random_arguments_says_that_they_are_random(shell, capsys, option, advice):
     result = shell.run_cell(f"%%kernel {RELU_OP} {option}\n{RELU.replace('x[i]', 'x[i + 5000]')}")
     assert isinstance(result.error_in_exec, wb.KernelFault)

@@ -387,14 +387,12 @@ def test_listings_of_a_kernel(shell, capsys):
         ("%timekernel f(", "was never closed"),
         ("%timekernel return 3", "outside function"),
         ("%timekernel --secs 3 f()", "unrecognized arguments: --secs"),
-        ("%kernel_check relu2", "random arrays of one dimension"),
         ("%kernel_gpu np", "a kernel, an operator"),
     ],
 )
 def test_mistakes_of_the_listings_and_times_are_usage_errors(shell, line, said):
     kernel(shell, "", SCALE + "template <typename T> __global__ void t(T* x) { x[0] = 1; }")
     kernel(shell, "--name m", SCALE)
-    kernel(shell, '--op "lab::relu2(Tensor x) -> Tensor" --shape "x[m, n] -> y[m, n]" --reference "lambda x: x"', RELU.replace("relu", "relu2"))
     assert said in mistake(shell, line)
 
 

@@ -155,7 +155,7 @@ class History(Report):
     ) -> Comparison:
         """Runs two versions on the same arguments: which elements of the results differ, and by how much; and times them in turns.
 
-        Without arguments each array gets 1,024 random numbers and each scalar 1. `sizes` and `make_args`, the one with the other, time over sizes
+        Without arguments arrays of random numbers have the shapes of its signature, the largest about 1,024 elements, and each scalar is 1. `sizes` and `make_args`, the one with the other, time over sizes
         instead of on these arguments; other options are those of `wb.bench`. Tolerances are those of `op.check`, both versions run on poisoned
         outputs, and the arguments stay as they are. Nothing of it is noted in the versions.
         """

@@ -169,8 +169,8 @@ def _own_error(text: str, error: Exception) -> Exception:
 
 
 def random_ones(operator: Any, magic: str, remedy: str, size: int = _RANDOM_SIZE) -> Arguments:
-    """Random arguments of an operator of kernels, arrays of `size` elements; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
-    make = getattr(operator, "_random_args", None)
+    """Random arguments of an operator of kernels, arrays of about `size` elements; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
+    make = getattr(operator, "_check_args", None)
     if make is None:
         raise UsageError(f"{magic}: `{operator.name}` is no operator of kernels, so nothing says what its arrays are; {remedy}")
     try:
@@ -182,7 +182,7 @@ def random_ones(operator: Any, magic: str, remedy: str, size: int = _RANDOM_SIZE
 @contextlib.contextmanager
 def said_as_random(magic: str, remedy: str) -> Iterator[None]:
     """Errors of a call on random arguments, with the word that they are random."""
-    note = f"the arguments are random arrays of one dimension, as none are given; {remedy}"
+    note = f"the arguments are random arrays, as none are given; {remedy}"
     try:
         yield
     except ArgumentError as error:

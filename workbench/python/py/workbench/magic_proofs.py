@@ -26,7 +26,7 @@ SIZES = parse_sizes("1k:1M")
 #: The elements of random arrays of a gradient check, which calls the operator twice for each: odd, and more than a warp has threads.
 _GRADIENT_SIZE = 33
 #: What gives a check and a gradient check arguments that are not random.
-_CHECKED = "--args gives others"
+_CHECKED = "--args or --make gives others"
 _GRADED = "--gradcheck takes others: --gradcheck x[:50]"
 _GRADED_ON = "write --args, or --gradcheck with arguments"
 
@@ -134,17 +134,18 @@ class Asked:
         checked = words.function(args.check, f"--check {args.check}", "reference") if has_own else reference
         if args.check is not None and checked is None:
             raise UsageError(f"%%kernel: `{trial.name}` has no reference; write --check f or --reference f")
-        graded = _gradient_arguments(trial, gradient is not None, given, args, words)
+        make = None if args.make is None else words.function(args.make, f"--make {args.make}", "maker of arguments")
+        graded = _gradient_arguments(trial, gradient is not None, given, make, args, words)
         others = words.contestants(args.bench or [], "--bench ")
         if has_own and not others:
             # The times are beside what was checked against.
             others = {"reference" if trial.__name__ != "reference" else "its reference": checked}
-        make = None if args.make is None else words.function(args.make, f"--make {args.make}", "maker of arguments")
         if tuning is not None:
             tuning.hold_operator(trial, make)
         if (args.bench is not None or tuning is not None) and make is None and (given is None or args.sizes is not None):
             random_ones(trial, "%%kernel", "write --args or --make" if given is None else "write --make, or leave out --sizes")
-        asked = Asked(trial, reference, checked, gradient, given, given, graded, others, make)
+        checks = _made(trial, make, (args.sizes or SIZES)[0]) if args.check is not None and given is None and make is not None else given
+        asked = Asked(trial, reference, checked, gradient, given, checks, graded, others, make)
         asked._hold(args, words)
         return asked
 
@@ -155,13 +156,16 @@ class Asked:
         if given is not None and (args.check is not None or is_timed_on):
             with words.about(f"--args {args.args}"):
                 trial._hold_arguments(trial._arguments(given.values, given.named))
-        elif given is None and args.check is not None:
+        elif args.check is not None and self.check is not None:
+            with words.about(f"--make {args.make}"):
+                trial._hold_arguments(trial._arguments(self.check.values, self.check.named))
+        elif args.check is not None:
             made = random_ones(trial, "%%kernel", _CHECKED.replace(" others", " some"))
             with said_as_random("%%kernel", _CHECKED):
                 trial._hold_arguments(trial._arguments(made.values, made.named))
         if args.gradcheck is not None and self.graded is not None:
-            label = f"--gradcheck {args.gradcheck}" if isinstance(args.gradcheck, str) else f"--args {args.args}"
-            with words.about(label):
+            own = f"--gradcheck {args.gradcheck}" if isinstance(args.gradcheck, str) else f"--make {args.make}" if given is None else f"--args {args.args}"
+            with words.about(own):
                 gradient_checks.fit(trial, trial._arguments(self.graded.values, self.graded.named))
         elif args.gradcheck is not None:
             made = random_ones(trial, "%%kernel", _GRADED_ON, _GRADIENT_SIZE)
@@ -224,7 +228,15 @@ def _say_undone(undone: str, why: str) -> None:
         print(f"%%kernel: not {undone}, because {why}")
 
 
-def _gradient_arguments(trial: Any, is_given_one: bool, given: Arguments | None, args: argparse.Namespace, words: Expressions) -> Arguments | None:
+def _made(operator: Any, make: Any, size: int) -> Arguments:
+    """The arguments that a maker makes for a size."""
+    made = make(size)
+    return Arguments.of_order(operator, made if isinstance(made, tuple) else (made,))
+
+
+def _gradient_arguments(
+    trial: Any, is_given_one: bool, given: Arguments | None, make: Any, args: argparse.Namespace, words: Expressions
+) -> Arguments | None:
     """The arguments of a gradient check: its own, those of the line, or None for random ones. UsageError where there is no gradient to check."""
     if args.gradcheck is None:
         return None
@@ -232,6 +244,8 @@ def _gradient_arguments(trial: Any, is_given_one: bool, given: Arguments | None,
         raise UsageError(f"%%kernel: --gradcheck: `{trial.name}` has no gradient; write --autograd f, where f(ctx, *grads) gives one gradient per input")
     if isinstance(args.gradcheck, str):
         return words.arguments(args.gradcheck, f"--gradcheck {args.gradcheck}")
+    if given is None and make is not None:
+        return _made(trial, make, _GRADIENT_SIZE)
     if given is None:
         random_ones(trial, "%%kernel", _GRADED_ON)
     return given

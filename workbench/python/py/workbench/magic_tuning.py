@@ -249,7 +249,7 @@ class Tuning:
         name, first = operator.__name__, name_of(self.first)
         if not report.ranked:
             is_random = make is None and any(row["status"] == "failed" for row in report.rows)
-            note = "" if not is_random else " (the arguments are random arrays of one dimension, as none are given; --make makes others)"
+            note = "" if not is_random else " (the arguments are random arrays, as none are given; --make makes others)"
             left = "is again what it was before this cell" if undo() else f"stays {first}"
             print(f"%%kernel: no configuration is right; `{name}` {left}{note}")
             raise NoneRight

@@ -192,12 +192,12 @@ class WorkbenchMagics(Magics):
     def kernel_check(self, line: str) -> Any:
         """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R --atol A]: checks an operator against its reference.
 
-        Without arguments arrays get 4,099 random numbers and scalars 1. ARG is an expression, or name=expression.
+        Without arguments arrays get some 4,099 random numbers, in the shapes of the signature, and scalars 1. ARG is an expression, or name=expression.
         """
         words = Expressions(self.shell, "%kernel_check")
         parser = Parser("%kernel_check", "Checks an operator against its reference.", "OP, ARG and EXPR", words.fill)
         parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
-        arguments = "an argument of the call, or name=argument; without any, arrays get 4,099 random numbers and scalars 1"
+        arguments = "an argument of the call, or name=argument; without any, arrays get some 4,099 random numbers, in the shapes of the signature, and scalars 1"
         parser.add_argument("args", nargs="*", type=parser.expression, default=[], metavar="ARG", help=arguments)
         parser.add_argument("--reference", type=parser.expression, metavar="EXPR", help="a callable to check against, instead of the operator's own")
         parser.add_argument("--rtol", type=parser.number, metavar="R", help="relative tolerance; --atol belongs to it")

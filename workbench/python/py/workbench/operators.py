@@ -419,7 +419,7 @@ class Op(Versioned, Differentiable, NativeOp):
         """Times the operator against its reference or `others`: on these arguments, or over `sizes`. `against` is another version of it: a
         number, or "previous".
 
-        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest. All arguments go by
+        Without `make_args` arrays of random numbers have the shapes of its signature, the largest about `n` elements, and each scalar is 1; see `wb.bench` for the rest. All arguments go by
         position, as to a reference, keyword-only ones too. The operator's times are noted in its history.
 
         >>> import numpy as np, workbench as wb
@@ -443,6 +443,9 @@ class Op(Versioned, Differentiable, NativeOp):
 
     def _random_args(self, n: int) -> tuple[Any, ...]:
         return random_arguments(self, n)
+
+    def _check_args(self, n: int) -> tuple[Any, ...]:
+        return random_arguments(self, n, is_apart=True)
 
     def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
         self._redefine(*_native_arguments(schema, module, parts))
