@@ -21,7 +21,7 @@ from .errors import ArgumentError
 from .magic_tuning import parameter
 
 __all__ = [
-    "Parser", "add_counts", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
+    "Parser", "SIZES", "add_counts", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
     "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
 ]
 
@@ -459,3 +459,7 @@ def options_before(line: str) -> tuple[list[str], str]:
             words += [value] if value else []
             rest = rest.strip()
     return words, rest
+
+
+#: The sizes of a benchmark that is given none.
+SIZES = parse_sizes("1k:1M")

@@ -16,13 +16,11 @@ from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate
 from .differentiable import Differentiable
 from .errors import ArgumentError
 from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
-from .magic_options import parse_sizes, tolerances
+from .magic_options import SIZES, tolerances
 from .magic_tuning import NoneRight, Tuning
 
-__all__ = ["SIZES", "Asked", "bench", "check", "prove"]
+__all__ = ["Asked", "bench", "check", "prove"]
 
-#: The sizes of a benchmark that is given none.
-SIZES = parse_sizes("1k:1M")
 #: The elements of random arrays of a gradient check, which calls the operator twice for each: odd, and more than a warp has threads.
 _GRADIENT_SIZE = 33
 #: What gives a check and a gradient check arguments that are not random.

@@ -25,10 +25,11 @@ from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
 from .magic_arguments import Arguments, Expressions, a_type, random_ones
-from .magic_options import add_counts, Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
+from .magic_options import kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
 from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
+from .magic_parsers import bench_parser, check_parser, gpu_parser, history_parser, time_parser
 from .magic_printf import printf_parser
-from .magic_proofs import SIZES, Asked, bench, check, prove
+from .magic_proofs import Asked, bench, check, prove
 from .magic_session import session_of
 from .magic_tuning import TunedName, Tuning, tuned_names
 from .operators import handles, Op, trial
@@ -195,14 +196,7 @@ class WorkbenchMagics(Magics):
         Without arguments arrays get some 4,099 random numbers, in the shapes of the signature, and scalars 1. ARG is an expression, or name=expression.
         """
         words = Expressions(self.shell, "%kernel_check")
-        parser = Parser("%kernel_check", "Checks an operator against its reference.", "OP, ARG and EXPR", words.fill)
-        parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
-        arguments = "an argument of the call, or name=argument; without any, arrays get some 4,099 random numbers, in the shapes of the signature, and scalars 1"
-        parser.add_argument("args", nargs="*", type=parser.expression, default=[], metavar="ARG", help=arguments)
-        parser.add_argument("--reference", type=parser.expression, metavar="EXPR", help="a callable to check against, instead of the operator's own")
-        parser.add_argument("--rtol", type=parser.number, metavar="R", help="relative tolerance; --atol belongs to it")
-        parser.add_argument("--atol", type=parser.number, metavar="A", help="absolute tolerance; --rtol belongs to it")
-        given = parser.parse(split_line(line, "%kernel_check"))
+        given = check_parser(words.fill).parse(split_line(line, "%kernel_check"))
         options = tolerances(given)
         refuse_one(given, "%kernel_check")
         operator = self._operator(given.op, words)
@@ -225,15 +219,7 @@ class WorkbenchMagics(Magics):
         operator's arguments and `n`, the size (`--bytes "2 * x.nbytes" --flops n`), or `counted`.
         """
         words = Expressions(self.shell, "%kernel_bench")
-        parser = Parser("%kernel_bench", "Times an operator over sizes, beside others or its reference.", "OP, EXPR and E", words.fill)
-        parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
-        parser.add_argument("others", nargs="*", type=parser.expression, default=[], metavar="NAME=EXPR", help="a callable to time beside it, by its name")
-        parser.add_argument(
-            "--sizes", type=lambda word: parse_sizes(parser.text(word)), default=SIZES, metavar="S", help="1k:1M (doubling), 1k:1M:4 or 1000,5000"
-        )
-        parser.add_argument("--make", type=parser.expression, metavar="EXPR", help="a callable that makes the arguments for a size, instead of random arrays")
-        add_counts(parser)
-        given = parser.parse(split_line(line, "%kernel_bench"))
+        given = bench_parser(words.fill).parse(split_line(line, "%kernel_bench"))
         operator = self._operator(given.op, words)
         others = words.contestants(given.others)
         make = None if given.make is None else words.function(given.make, f"--make {given.make}", "maker of arguments")
@@ -279,10 +265,7 @@ class WorkbenchMagics(Magics):
         Of a kernel: the header, its entry, and the functions and variables that it names.
         """
         words = Expressions(self.shell, "%kernel_gpu")
-        parser = Parser("%kernel_gpu", "Shows the PTX that NVIDIA's compiler makes of a kernel, or of a module; it needs NVRTC and no GPU.", "NAME", words.fill)
-        parser.add_argument("name", type=parser.expression, metavar="NAME", help="a kernel, an operator or a module: a name, or an expression")
-        parser.add_argument("--arch", type=parser.text, metavar="A", help="the GPU's architecture: sm_90")
-        given = parser.parse(split_line(line, "%kernel_gpu"))
+        given = gpu_parser(words.fill).parse(split_line(line, "%kernel_gpu"))
         code, _ = self._code_of(given.name, words)
         module = code if isinstance(code, Module) else code.module
         _, (source, state, timeout) = module.__reduce__()
@@ -326,14 +309,8 @@ class WorkbenchMagics(Magics):
 
         A statement that queues work on a GPU is timed until the work is done. `-o` gives the report, too. Braces and dollars are Python's.
         """
-        does = "Times STATEMENT, which is the rest of the line, as Python has it: the median of a call and its 95 % interval."
-        shape = "%%timekernel [-h] [--seconds S] [--flush-cache] [-o] STATEMENT"
-        parser = Parser("%timekernel", does, "STATEMENT", Expressions(self.shell, "%timekernel").fill, usage=shape)
-        parser.add_argument("--seconds", type=parser.number, default=0.2, metavar="S", help="how long to measure at most; 200 samples end it before")
-        parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call")
-        parser.add_argument("-o", dest="wanted", action="store_true", help="give the report of the benchmark")
         words, statement = options_before(line)
-        given = parser.parse(words)
+        given = time_parser(Expressions(self.shell, "%timekernel").fill).parse(words)
         run = self._callable_of(statement)
         report = time_callables({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
         row = report.rows[0]
@@ -380,10 +357,7 @@ class WorkbenchMagics(Magics):
         Of an operator its versions, with their checks and their times (`op.history`).
         """
         words = Expressions(self.shell, "%kernel_history")
-        does = "Shows every text that a name stood for, each with its difference from the one before; of an operator its versions, with checks and times."
-        parser = Parser("%kernel_history", does, "", words.fill)
-        parser.add_argument("name", nargs="?", type=parser.text, metavar="NAME", help="a kernel, an operator or a module that a cell has made")
-        name = parser.parse(split_line(line, "%kernel_history")).name
+        name = history_parser(words.fill).parse(split_line(line, "%kernel_history")).name
         if not name:
             raise UsageError("%kernel_history: whose? write %kernel_history NAME")
         made = self.shell.user_ns.get(name)
