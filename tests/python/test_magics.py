@@ -137,6 +137,37 @@ def test_what_is_hidden_is_said_in_one_line(shell, capsys):
     assert capsys.readouterr().out == ""
 
 
+A1 = "__global__ void a1(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+A1_OP = "--op 'hides::a1(Tensor x) -> Tensor' --shape 'x[n] -> y[n]'"
+
+
+@pytest.mark.parametrize(
+    "before, line, said",
+    [
+        # What is new is an earlier one's next version.
+        (A1_OP, A1_OP, ""),
+        ("", "", ""),
+        ("", A1_OP, ""),
+        ("--name a1", "--name a1", ""),
+        ("a1 = wb.op('hides::a1(Tensor x) -> Tensor', A1, shape='x[n] -> y[n]')", A1_OP, ""),
+        # A kernel or another operator takes the operator's name.
+        (A1_OP, A1_OP.replace("::a1", "::b1"), "the operator `hides::a1`, which is wb.ops.hides.a1"),
+        (A1_OP, "", "the operator `hides::a1`"),
+        (A1_OP, "--name a1", "the operator `hides::a1`"),
+        (A1_OP, A1_OP.replace("hides", "hides2"), "the operator `hides::a1`"),
+        ("a1 = wb.op('hides::a1(Tensor x) -> Tensor', A1, shape='x[n] -> y[n]')", "", "the operator `hides::a1`"),
+        ("--name a1", "", "the module `a1`"),
+        ("a1 = 3", "", "the variable `a1`"),
+        ("a1 = wb.compile(A1)", "", "the module `a1`"),
+    ],
+)
+def test_a_cell_says_what_it_hides(shell, capsys, before, line, said):
+    shell.user_ns.update(wb=wb, A1=A1)
+    shell.run_cell(before if before.startswith("a1 =") else f"%%kernel {before}\n{A1}").raise_error()
+    shown = out(shell, capsys, f"%%kernel {line}\n// again\n{A1}")
+    assert (f"%%kernel: this cell now hides {said}" in shown) if said else "hides" not in shown
+
+
 def test_a_cell_that_does_not_compile_leaves_the_old_version_and_warns_once(shell):
     kernel(shell, "", SCALE)
     old = shell.user_ns["scale"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping
 from weakref import WeakKeyDictionary
 
+from ._workbench import Module
 from .differentiable import Differentiable, warn_of_old
 
 __all__ = ["Session", "Text", "session_of"]
@@ -42,10 +43,10 @@ class Session:
     def land(self, landed: dict[str, Any], cell: str, space: dict[str, Any]) -> list[str]:
         """Puts the things of a cell into the namespace; gives the names of others that they hide."""
         hidden = []
-        for name in landed:
-            if name in space and space[name] is not self.made.get(name):
-                hidden.append(f"the variable `{name}`")
-            elif name not in self.made and hasattr(builtins, name):
+        for name, value in landed.items():
+            if name in space and _hides(value, space[name], self.made.get(name)):
+                hidden.append(_said(name, space[name]))
+            elif name not in self.made and name not in space and hasattr(builtins, name):
                 hidden.append(f"the builtin `{name}`")
         for name, value in landed.items():
             space[name] = self.made[name] = value
@@ -97,6 +98,21 @@ class Session:
         why = self.why_old(thing)
         if why is not None:
             warn_of_old(why, place)
+
+
+def _hides(value: Any, old: Any, made: Any) -> bool:
+    """True if a thing of a cell takes the name from one that is no earlier version of it; `made` is what a cell has made of that name."""
+    if old is value:
+        return False
+    if isinstance(old, Differentiable):
+        return not isinstance(value, Differentiable) or value.name != old.name
+    return old is not made or isinstance(old, Module) and not isinstance(value, Module)
+
+
+def _said(name: str, old: Any) -> str:
+    if isinstance(old, Differentiable):
+        return f"the operator `{old.name}`, which is wb.ops.{old.name.replace('::', '.')}"
+    return f"the {'module' if isinstance(old, Module) else 'variable'} `{name}`"
 
 
 _sessions: WeakKeyDictionary[Any, Session] = WeakKeyDictionary()
