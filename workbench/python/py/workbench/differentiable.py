@@ -90,8 +90,8 @@ class Differentiable:
     def _lacks(self, what: str, remedy: str) -> ArgumentError:
         """The error where there is no reference, or no gradient."""
         stayed = (
-            f": it stayed behind when the operator was pickled, because no other process can import it (a lambda, a local function, "
-            f"one of a notebook, or of a module that is not here)"
+            ": it stayed behind when the operator was pickled, because no other process can import it (a lambda, a local function, "
+            "one of a notebook, or of a module that is not here)"
         )
         return make_argument_error(f"`{self.name}` has no {what}{stayed if what in self._left_behind else ''}; {remedy}")
 

@@ -18,6 +18,7 @@ from IPython.core.error import UsageError
 from ._options import plain_device
 from .description import split_list
 from .errors import ArgumentError
+from .magic_arguments import in_options
 from .magic_tuning import parameter
 
 __all__ = [
@@ -163,7 +164,7 @@ def usage(magic: str) -> Callable[[_Method], _Method]:
             except _HelpShown:
                 return None
             except ArgumentError as error:
-                raise UsageError(f"{magic}: {error}") from None
+                raise UsageError(f"{magic}: {in_options(error)}") from None
             except UsageError as error:
                 if str(error).startswith(f"{magic}:"):
                     raise

@@ -15,7 +15,7 @@ from . import gradient_checks
 from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate
 from .differentiable import Differentiable
 from .errors import ArgumentError
-from .magic_arguments import Arguments, Expressions, a_type, random_ones, said_as_random
+from .magic_arguments import Arguments, Expressions, a_type, in_options, random_ones, said_as_random
 from .magic_options import SIZES, tolerances
 from .magic_tuning import NoneRight, Tuning
 
@@ -183,7 +183,7 @@ class Asked:
             try:
                 operator.register_autograd(operator if backward is self.trial else backward, **options)
             except ArgumentError as error:
-                raise UsageError(f"{label}: {error}") from None
+                raise UsageError(f"{label}: {in_options(error)}") from None
         return operator
 
 

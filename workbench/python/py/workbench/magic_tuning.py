@@ -211,9 +211,9 @@ class Tuning:
                             f"{self.said(name)}: {{{name}}} stands in {_SAID[option]} {text}, which has whole numbers from {least} on, and {text_of(value)} is none"
                         )
 
-    def named(self, error: Exception) -> str:
+    def named(self, error: str) -> str:
         """The error of an operator in the first configuration, with the values that it is made of."""
-        first, newline, rest = str(error).partition("\n")
+        first, newline, rest = error.partition("\n")
         values = ", ".join(f"{name}={text_of(value)}" for name, value in self.first.items())
         return f"{first} (with {values}, the first of --tune){newline}{rest}"
 

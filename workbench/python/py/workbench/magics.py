@@ -24,7 +24,7 @@ from .declared import Declared
 from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
-from .magic_arguments import Arguments, Expressions, a_type, random_ones
+from .magic_arguments import Arguments, Expressions, a_type, in_options, random_ones
 from .magic_options import kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
 from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
 from .magic_parsers import bench_parser, check_parser, gpu_parser, history_parser, time_parser
@@ -396,9 +396,9 @@ def _texts_of(cell: str, args: argparse.Namespace) -> list[str]:
     return [cell, *found.values()]
 
 
-def _named(error: Exception, tuning: Tuning | None) -> str:
+def _named(error: ArgumentError, tuning: Tuning | None) -> str:
     """The error of an operator that cannot be made, by the options of the line that say it."""
-    text = str(error) if tuning is None else tuning.named(error)
+    text = in_options(error) if tuning is None else tuning.named(in_options(error))
     part, colon, rest = text.partition(":")
     return f"--{part.replace('_', '-')}:{rest}" if colon and part in ("threads", "grid", "block", "shared_mem") else text
 
