@@ -343,3 +343,30 @@ def test_a_check_that_says_nothing_about_the_operator_is_not_noted(define, wrong
     with pytest.raises((wb.KernelFault, wb.ArgumentError, ValueError, KeyboardInterrupt)):
         op.check(X.astype(np.int8) if wrong == "argument" else X, reference=reference)
     assert op.history[1].passed is None
+
+
+@pytest.mark.parametrize("text", [SCALE, "\n" + SCALE, SCALE.rstrip("\n"), "\n \t\n" + SCALE + "\n\n"])
+def test_blank_lines_round_a_text_are_no_change(define, text):
+    op = define()
+    known = len(op.history)
+    assert wb.op(f"{op.name}(Tensor x) -> Tensor", text, shape="x[n] -> y[n]") is op and len(op.history) == known
+    wb.op(f"{op.name}(Tensor x) -> Tensor", "\n" + text.replace("2 *", "5 *") + "\n", shape="x[n] -> y[n]")
+    newest = op.history[-1].number
+    changed = [line for line in op.history.difference(newest - 1, newest).splitlines() if line[:1] in "+-"]
+    assert changed == ["-     if (i < n) y[i] = 2 * x[i];", "+     if (i < n) y[i] = 5 * x[i];"]
+    assert f"\n  {newest}: just now; +1 −1" in repr(op.history)
+
+
+def test_a_saved_history_has_every_version_and_the_time_when_it_was_made(define, tmp_path):
+    op = define()
+    for factor in range(3, 63):
+        define(factor)
+    op.history.save(tmp_path / "history.html")
+    op.history.save(tmp_path / "history.txt")
+    page, text = ((tmp_path / f"history.{ending}").read_text(encoding="utf-8") for ending in ("html", "txt"))
+    made = time.strftime("%Y-%m-%d %H:", time.gmtime(op.history[-1].made))
+    for shown in (page, text):
+        assert "left out" not in shown and "just now" not in shown and " ago" not in shown and shown.count(" UTC") == 61 and made in shown
+    # A notebook shows the newest, and how old they are.
+    assert "11 older versions are left out" in op.history._repr_mimebundle_()["text/html"] and "just now" in repr(op.history)
+    assert all(f"version {number}:" in page for number in range(1, 62))

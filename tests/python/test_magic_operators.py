@@ -204,3 +204,19 @@ def test_an_architecture_that_there_is_none_of_is_a_usage_error(shell):
 def test_a_block_of_an_operator_has_at_most_1024_threads():
     with pytest.raises(wb.ArgumentError, match="at most 1024 threads.*has 4096"):
         wb.op("lab::relu(Tensor x) -> Tensor", RELU, shape="x[*] -> y[*]", block=(16, 16, 16))
+
+
+def test_the_same_text_of_a_cell_and_of_a_call_is_one_version(shell):
+    relu = wb.op("same::relu(Tensor x) -> Tensor", RELU, shape="x[*] -> y[*]")
+    line = RELU_OP.replace("lab::", "same::")
+    for text in (RELU, RELU.rstrip("\n"), "\n\n" + RELU):
+        kernel(shell, line, text)
+        assert shell.user_ns["relu"] is relu and len(relu.history) == 1
+
+
+def test_blank_lines_round_a_cell_are_no_change_of_a_kernel(shell):
+    for text in (SCALE, "\n" + SCALE, SCALE.rstrip("\n"), "  \n" + SCALE + "\n\n"):
+        kernel(shell, "", text)
+    assert "scale: 1 version\n" in repr(shell.run_line_magic("kernel_history", "scale")) + "\n"
+    kernel(shell, "", "   " + SCALE)
+    assert "scale: 2 versions" in repr(shell.run_line_magic("kernel_history", "scale"))

@@ -91,7 +91,8 @@ class History(Report):
     """The versions of an operator: each definition that differed from the one before, with its checks and its times. `op.history` makes it.
 
     It shows itself as a card: the times over the versions with broken ones marked, a table, and the difference of each text from the one before.
-    `.plot()` is the picture of the times; `.save("history.html")` keeps it all, `.to_json()` with the texts, which the tables leave out.
+    `.plot()` is the picture of the times; `.save("history.html")` keeps it all, with the times at which versions were made, `.to_json()` with the
+    texts, which the tables leave out.
     A thousand versions are kept, by their texts; the last eight are kept compiled.
 
     >>> import numpy as np, workbench as wb
@@ -191,6 +192,12 @@ class History(Report):
 
     def _json(self) -> str:
         return self._native._json()
+
+    def _file_html(self) -> str:
+        return self._native._file_html()
+
+    def _file_text(self) -> str:
+        return self._native._file_text()
 
     def _name(self) -> str:
         return self.name

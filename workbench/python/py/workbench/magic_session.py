@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import re
 import time
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping
@@ -52,7 +53,7 @@ class Session:
             space[name] = self.made[name] = value
             self.old.pop(name, None)
             texts = self.texts.setdefault(name, [])
-            if not texts or texts[-1].text != cell:
+            if not texts or _bare(texts[-1].text) != _bare(cell):
                 texts.append(Text(time.time(), cell))
         return hidden
 
@@ -98,6 +99,11 @@ class Session:
         why = self.why_old(thing)
         if why is not None:
             warn_of_old(why, place)
+
+
+def _bare(text: str) -> str:
+    """A text without blank lines before and after it."""
+    return re.sub(r"\A(?:[^\S\n]*\n)+", "", text).rstrip()
 
 
 def _hides(value: Any, old: Any, made: Any) -> bool:

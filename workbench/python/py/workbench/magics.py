@@ -70,8 +70,9 @@ class WorkbenchMagics(Magics):
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
         is called like a function. With `--check`, `--gradcheck`, `--tune` and `--bench` it is checked, tuned and timed in the same cell, in this
         order; what is wrong is neither tuned nor timed. After a tuning the operator is the best configuration. A cell that does not compile, or
-        whose line has a mistake, leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook (`-D N={n}`), except in EXPR, which
-        is Python; a word with spaces stands in quotes. A backslash at the end of the line lets it go on in the next one.
+        whose line has a mistake, leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook
+        (`-D N={n}`), except in EXPR, which is Python; a word with spaces stands in quotes. A backslash at the end of the line lets it go on
+        in the next one.
         """
         line, cell = whole_line(line, cell)
         words = Expressions(self.shell, "%%kernel")
@@ -90,7 +91,8 @@ class WorkbenchMagics(Magics):
             if args.op is not None:
                 # A mistake in the line changes nothing, so all of it is read before the operator is registered.
                 asked = self._asked(module, landed, args, words, tuning)
-                operator = landed[str(op_name(args))] = asked.register(lambda: make_op(args.op, module, shape=args.shape, reference=asked.reference, **_parts_of(args, tuning)))
+                parts = {**_parts_of(args, tuning), "shape": args.shape, "reference": asked.reference}
+                operator = landed[str(op_name(args))] = asked.register(lambda: make_op(args.op, module, **parts))
         except (CompileError, ArgumentError, UsageError) as error:
             why = "did not compile" if isinstance(error, CompileError) else "has a mistake in its line"
             self._session.leave_old({*_DECLARED.findall(cell), *_names_in(split)}, why, space)
