@@ -304,3 +304,69 @@ def test_cards_of_long_texts_are_bounded(define):
     bundle = op.history._repr_mimebundle_()
     # Unbounded it took half a minute and five megabytes.
     assert len(bundle["text/html"]) < 1_500_000 and time.process_time() - start < 15
+
+
+@pytest.mark.parametrize(
+    "text, error",
+    [
+        (SCALE.replace("y[i] =", "y[i + 100000] ="), wb.KernelFault),
+        (SCALE.replace("2 * x[i]", "1 / (n / 100)").replace("float* y", "int* y"), wb.KernelFault),
+        ("__global__ void scale(const float* x, float* y, int n) { while (x[0] > -1) y[0] += 1; }", wb.KernelTimeout),
+    ],
+)
+def test_a_check_that_ends_in_a_fault_or_a_timeout_marks_the_version_broken(define, text, error):
+    op = define()
+    assert op.check(X)
+    wb.op(f"{op.name}(Tensor x) -> Tensor", wb.compile(text).with_timeout(0.2), shape="x[n] -> y[n]", reference=doubled)
+    broken = op.history[-1].number
+    with pytest.raises(error):
+        op.check(X)
+    assert op.history[broken - 1].passed is True and op.history[broken].passed is False
+    assert op.history[broken].check["mismatches"] == 0 and np.isnan(op.history[broken].check["max_share"])
+    assert "✗" in repr(op.history).split(f"\n  {broken}: ")[1].splitlines()[0] and op.history._table().rows[-1]["passed"] is False
+    define(4)
+    with pytest.raises(error):
+        op.version(broken).check(X)
+    assert op.history[broken].passed is False and op.history[-1].passed is None
+
+
+@pytest.mark.parametrize("wrong", ["fault", "argument", "reference", "stop"])
+def test_a_check_that_says_nothing_about_the_operator_is_not_noted(define, wrong):
+    op = define()
+    fault = wb.compile("__global__ void k(int* x) { x[9] = 1; }").k
+
+    def reference(x):
+        if wrong == "fault":
+            fault[1, 1](np.zeros(1, np.int32))
+        raise KeyboardInterrupt if wrong == "stop" else ValueError
+
+    with pytest.raises((wb.KernelFault, wb.ArgumentError, ValueError, KeyboardInterrupt)):
+        op.check(X.astype(np.int8) if wrong == "argument" else X, reference=reference)
+    assert op.history[1].passed is None
+
+
+@pytest.mark.parametrize("text", [SCALE, "\n" + SCALE, SCALE.rstrip("\n"), "\n \t\n" + SCALE + "\n\n"])
+def test_blank_lines_round_a_text_are_no_change(define, text):
+    op = define()
+    known = len(op.history)
+    assert wb.op(f"{op.name}(Tensor x) -> Tensor", text, shape="x[n] -> y[n]") is op and len(op.history) == known
+    wb.op(f"{op.name}(Tensor x) -> Tensor", "\n" + text.replace("2 *", "5 *") + "\n", shape="x[n] -> y[n]")
+    newest = op.history[-1].number
+    changed = [line for line in op.history.difference(newest - 1, newest).splitlines() if line[:1] in "+-"]
+    assert changed == ["-     if (i < n) y[i] = 2 * x[i];", "+     if (i < n) y[i] = 5 * x[i];"]
+    assert f"\n  {newest}: just now; +1 −1" in repr(op.history)
+
+
+def test_a_saved_history_has_every_version_and_the_time_when_it_was_made(define, tmp_path):
+    op = define()
+    for factor in range(3, 63):
+        define(factor)
+    op.history.save(tmp_path / "history.html")
+    op.history.save(tmp_path / "history.txt")
+    page, text = ((tmp_path / f"history.{ending}").read_text(encoding="utf-8") for ending in ("html", "txt"))
+    made = time.strftime("%Y-%m-%d %H:", time.gmtime(op.history[-1].made))
+    for shown in (page, text):
+        assert "left out" not in shown and "just now" not in shown and " ago" not in shown and shown.count(" UTC") == 61 and made in shown
+    # A notebook shows the newest, and how old they are.
+    assert "11 older versions are left out" in op.history._repr_mimebundle_()["text/html"] and "just now" in repr(op.history)
+    assert all(f"version {number}:" in page for number in range(1, 62))

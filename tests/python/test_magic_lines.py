@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from test_magics import COPY, RELU, RELU_OP, RELU_REFERENCE, SCALE, kernel, mistake, out, shell
+
+import workbench as wb
 
 __all__ = ["shell"]
 
@@ -142,8 +146,7 @@ RELU_LINE = f"%%kernel {RELU_OP} "
 def test_a_line_that_is_wrong_lands_nothing(shell, options, said):
     shown = mistake(shell, f"{RELU_LINE}{options}\n{RELU}")
     assert said in shown and shown.startswith("%%kernel: ")
-    if "--bench f" not in options and "contestant" not in said:
-        assert "relu" not in shell.user_ns
+    assert "relu" not in shell.user_ns
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,7 @@ def test_a_line_that_is_wrong_lands_nothing(shell, options, said):
         ("--bench np=nosuch", "--bench np=nosuch: NameError"),
         ("--bench np=3", "--bench np=3: an int is no contestant"),
         ("--bench --make 3", "--make 3: an int is no maker of arguments"),
-        ("--reference 3", "a function, a lambda, another operator; the operator is there without"),
+        ("--reference 3", "--reference 3: an int is no reference; a callable is wanted"),
         ("--check np.abs --args 'x,, y'", "--args x,, y: SyntaxError"),
         ("--check np.abs --args 'np.ones(3), nosuch'", "--args np.ones(3), nosuch: NameError"),
         ("--check np.abs --args 'x)(3'", "no arguments of one call"),
@@ -164,7 +167,7 @@ def test_a_line_that_is_wrong_lands_nothing(shell, options, said):
 )
 def test_a_mistake_in_an_expression_names_the_magic_and_the_text(shell, options, said):
     shown = mistake(shell, f"{RELU_LINE}{options}\n{RELU}")
-    assert said in shown and shown.startswith("%%kernel: ") and "relu" in shell.user_ns
+    assert said in shown and shown.startswith("%%kernel: ") and "relu" not in shell.user_ns
 
 
 @pytest.mark.parametrize(
@@ -291,4 +294,36 @@ def test_counts_are_about_a_benchmark(shell):
 def test_sizes_of_an_operator_that_nothing_describes_need_somebody_who_makes_arguments(shell):
     line = "--op 'lab::host_times(Tensor x) -> Tensor' --check 'lambda x: 2 * x' --bench --args 'np.ones(3)' --sizes 100 --bytes 8"
     text = "at::Tensor host_times(at::Tensor x) { return x * 2; }"
-    assert "`lab::host_times` does not say what its arrays are; give make_args=" in mistake(shell, f"%%kernel {line}\n{text}")
+    assert "so nothing says what its arrays are; write --make, or leave out --sizes" in mistake(shell, f"%%kernel {line}\n{text}")
+
+
+TWO_KERNELS = RELU + RELU.replace("relu", "other")
+
+
+@pytest.mark.parametrize(
+    "line, text, said",
+    [
+        ("--op 'words::two(Tensor x) -> Tensor'", TWO_KERNELS, "say which with --kernel"),
+        (f"{RELU_OP} --threads n --grid n", RELU, "give --threads or --grid, not both"),
+        (f"{RELU_OP} --shared-mem '4, 4'", RELU, "--shared-mem is one number of bytes"),
+        (f"{RELU_OP} --threads q", RELU, "%%kernel: --threads: `q`"),
+        ("--op 'words::none(int n) -> Tensor'", "__global__ void none(float* out, int n) { out[0] = n; }", 'write --shape "-> out[n]" with'),
+        ("--arch sm_90 --device cpu", RELU, "--arch is about --device cuda"),
+        ("--op 'words::h(Tensor x) -> Tensor' --shape 'x[n] -> y[n]'", "at::Tensor h(const at::Tensor& x) { return x; }", "or --shape is a callable"),
+        ("--op 'words::h(Tensor x) -> Tensor' --block 64", "at::Tensor h(const at::Tensor& x) { return x; }", "leave out --block"),
+        ("-I /no/such/folder", RELU, "-I /no/such/folder: there is no such folder; name a folder with headers"),
+        (f"{RELU_OP} --tune block=32,64 -I /no/such/folder --reference np.abs", RELU, "-I /no/such/folder: there is no such folder"),
+        (f"-I {__file__}", RELU, "this is a file"),
+    ],
+)
+def test_messages_from_a_line_have_its_options(shell, line, text, said):
+    shown = mistake(shell, f"%%kernel {line}\n{text}")
+    assert said in shown and not re.search(r"\b(kernel|threads|grid|block|shared_mem|shape|device)=", shown.splitlines()[0].replace("block=32", ""))
+
+
+def test_a_folder_that_is_not_there_is_named():
+    for options in (["-I/no/such/folder"], ["-I", "/no/such/folder"], ["-isystem/no/such/folder"]):
+        with pytest.raises(wb.ArgumentError, match="-I /no/such/folder: there is no such folder"):
+            wb.compile(RELU, options=options)
+    # Sources of torch extensions name folders of other machines.
+    assert wb.load_inline("folders", "torch::Tensor same(torch::Tensor x) { return x; }", functions="same", extra_cflags=["-I/no/such/folder"])

@@ -35,6 +35,7 @@ def test_arguments_that_nothing_describes_are_asked_for_before_the_check(shell, 
     line = f"{DOUBLE_OP} --check 'lambda x: calls.append(1)' --bench"
     assert "no operator of kernels, so nothing says what its arrays are; write --args or --make" in mistake(shell, f"%%kernel {line}\n{DOUBLE}")
     assert shell.user_ns["calls"] == []
+    kernel(shell, DOUBLE_OP, DOUBLE)
     assert "write --make f" in mistake(shell, "%kernel_bench twice")
 
 
@@ -81,7 +82,7 @@ def test_random_indices_are_below_the_size(shell):
     assert shell.run_cell("%kernel_bench pick --sizes 16").success
 
 
-@pytest.mark.parametrize("option, advice", [("--check np.abs", "--args gives others"), ("--bench --sizes 64", "--make makes others")])
+@pytest.mark.parametrize("option, advice", [("--check np.abs", "--args or --make gives others"), ("--bench --sizes 64", "--make makes others")])
 def test_a_fault_on_random_arguments_says_that_they_are_random(shell, capsys, option, advice):
     result = shell.run_cell(f"%%kernel {RELU_OP} {option}\n{RELU.replace('x[i]', 'x[i + 5000]')}")
     assert isinstance(result.error_in_exec, wb.KernelFault)
@@ -203,3 +204,19 @@ def test_an_architecture_that_there_is_none_of_is_a_usage_error(shell):
 def test_a_block_of_an_operator_has_at_most_1024_threads():
     with pytest.raises(wb.ArgumentError, match="at most 1024 threads.*has 4096"):
         wb.op("lab::relu(Tensor x) -> Tensor", RELU, shape="x[*] -> y[*]", block=(16, 16, 16))
+
+
+def test_the_same_text_of_a_cell_and_of_a_call_is_one_version(shell):
+    relu = wb.op("same::relu(Tensor x) -> Tensor", RELU, shape="x[*] -> y[*]")
+    line = RELU_OP.replace("lab::", "same::")
+    for text in (RELU, RELU.rstrip("\n"), "\n\n" + RELU):
+        kernel(shell, line, text)
+        assert shell.user_ns["relu"] is relu and len(relu.history) == 1
+
+
+def test_blank_lines_round_a_cell_are_no_change_of_a_kernel(shell):
+    for text in (SCALE, "\n" + SCALE, SCALE.rstrip("\n"), "  \n" + SCALE + "\n\n"):
+        kernel(shell, "", text)
+    assert "scale: 1 version\n" in repr(shell.run_line_magic("kernel_history", "scale")) + "\n"
+    kernel(shell, "", "   " + SCALE)
+    assert "scale: 2 versions" in repr(shell.run_line_magic("kernel_history", "scale"))

@@ -125,9 +125,10 @@ def test_a_tuning_keeps_the_gradient(shell, capsys, fastest):
 
 def test_the_best_is_what_is_timed(shell, capsys, fastest):
     fastest(block=64)
-    shown = out(shell, capsys, f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --tune block=32,64 --bench --sizes 100\n{TWO}")
+    shown = out(shell, capsys, f"%%kernel {TWO_OP} --kernel mul {DOUBLED} --tune block=32,64 --bench --sizes 100,200\n{TWO}")
     assert shown.index("from now on") < shown.index("median")
-    assert shell.user_ns["two"].history[-1].times and not shell.user_ns["two"].history[-2].times
+    # The tuning has timed both at its size, the last.
+    assert [[time["size"] for time in shell.user_ns["two"].history[at].times] for at in (-2, -1)] == [[200], [100, 200]]
 
 
 def test_no_right_configuration_leaves_the_first(shell, capsys):
@@ -135,10 +136,10 @@ def test_no_right_configuration_leaves_the_first(shell, capsys):
     line = SCALE_OP.replace("scaled", "first_alone")
     shown = out(shell, capsys, f"%%kernel {line} --reference np.abs --tune PER=1,2 --args 'np.ones(5, np.float32)'\n{SCALE}")
     assert "right 0" in shown and shown.endswith("%%kernel: no configuration is right; `first_alone` stays PER=1\n") and told(shell) == 1
-    # Random arrays that the operator cannot take are said to be random.
-    text = "__global__ void id(const float* x, float* y, int m, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < m * n) y[i] = x[i]; }"
-    shown = out(shell, capsys, f"%%kernel --op 'tunes::id(Tensor x) -> Tensor' --shape 'x[m, n] -> y[m, n]' --tune block=32,64 --sizes 64\n{text}")
-    assert "wants rank 2" in shown and "the arguments are random arrays of one dimension" in shown
+    # Random arrays with which every configuration fails are said to be random.
+    text = "__global__ void id(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i + 9000]; }"
+    shown = out(shell, capsys, f"%%kernel --op 'tunes::id(Tensor x) -> Tensor' --shape 'x[n] -> y[n]' --tune block=32,64 --sizes 64\n{text}")
+    assert "right 0" in shown and "the arguments are random arrays, as none are given" in shown
 
 
 @pytest.mark.parametrize("option", ["--tune threads=q,n", "--shared-mem q --tune block=32,64"])
@@ -171,7 +172,7 @@ def test_a_kernel_does_not_take_the_name_of_an_operator_that_could_not_be_made(s
     before = shell.user_ns["mul"]
     mistake(shell, f"%%kernel {line} --threads q --tune block=32,64\n{TWO}")
     assert shell.user_ns["mul"] is before and isinstance(before, wb.Op) and isinstance(shell.user_ns["add"], wb.Kernel)
-    with pytest.warns(UserWarning, match="made no operator"):
+    with pytest.warns(UserWarning, match="has a mistake in its line"):
         assert before(ones(2)).tolist() == [2, 2]
 
 
@@ -336,3 +337,27 @@ def test_an_editor_knows_the_macros_of_the_first_configuration():
 
     (text,) = cuda_texts(f"%%kernel {SCALE_OP} --tune PER=4,8 --tune=T=float,double --tune block=32,64 -D N=3\n{SCALE}")
     assert text.is_whole and text.defines == {"PER": "4", "T": "float", "N": "3"}
+
+
+@pytest.mark.parametrize(
+    "values, factor, passed",
+    [("1,2", "(PER == 1 ? 3 : 2)", [False, True]), ("2,1", "(PER == 1 ? 3 : 2)", [True]), ("1,2", "2", [True, True]), ("1,2", "3", [False, None])],
+)
+def test_the_versions_of_a_tuning_are_noted_with_their_checks_and_times(shell, capsys, fastest, values, factor, passed):
+    if len(passed) == 2 and passed[1]:
+        fastest(PER=2)
+    name = f"noted_{values[0]}_{len(factor)}_{factor[-1:].strip(chr(41))}"
+    line = SCALE_OP.replace("tunes::scaled", f"tunes::{name}")
+    out(shell, capsys, f"%%kernel {line} {DOUBLED} --tune PER={values} --sizes 1000\n{SCALE.replace('= 2 *', f'= {factor} *')}")
+    versions = shell.user_ns[name].history.versions
+    # A tuning without a right configuration leaves a first definition as it is.
+    assert [version.passed for version in versions] == [one for one in passed if one is not None]
+    assert [[time["size"] for time in version.times] for version in versions] == [[1000] if version.passed else [] for version in versions]
+
+
+def test_the_best_of_a_tuning_by_hand_is_noted_too():
+    text = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = BY * x[i]; }"
+    report = wb.tune(text, {"BY": [3, 2]}, schema="tunes::by_hand(Tensor x) -> Tensor", shape="x[n] -> y[n]", reference=lambda x: 2 * x, make_args=ones, size=64, seconds=0.002)
+    best = report.best
+    assert [version.passed for version in best.history] == [True] and [time["size"] for time in best.history[1].times] == [64]
+    assert report.best is best and len(best.history) == 1

@@ -59,25 +59,67 @@ def test_options_are_honoured(shell):
     assert shell.user_ns["m"].scale.name == "scale" and shell.user_ns["m"].text.strip() == SCALE.strip()
 
 
-def test_a_reference_that_is_not_there_does_not_keep_the_kernel_from_landing(shell):
-    with pytest.raises(UsageError, match="--reference nobody: NameError.*run the cell again"):
-        kernel(shell, f"{RELU_OP} --reference nobody", RELU)
-    x = np.array([-1, 2], np.float32)
-    assert (shell.user_ns["relu"](x) == [0, 2]).all()
-    with pytest.raises(wb.ArgumentError, match="has no reference"):
-        shell.user_ns["relu"].check(x)
-    kernel(shell, f"{RELU_OP} --reference 'lambda x: np.maximum(x, 0)'", RELU)
-    assert shell.user_ns["relu"].check(x).passed
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--reference nosuch",
+        "--check nosuch",
+        "--check y",
+        "--check 'lambda x: x' --rtol 1",
+        "--check np.abs --args 'y, y'",
+        "--check np.abs --args nosuch=y",
+        "--check np.abs --args 'np.ones(3, np.int8)'",
+        "--gradcheck",
+        "--autograd y --gradcheck",
+        "--autograd 'lambda ctx: 1'",
+        "--autograd 'lambda ctx, g: g' --setup-context 'lambda: 1'",
+        "--autograd 'lambda ctx, g: g' --gradcheck 'y, y'",
+        "--bench q=nosuch",
+        "--bench q=np.abs q=np.sqrt",
+        "--bench --make nosuch",
+        "--bench --sizes 8:4",
+        "--bench --bytes nosuch --sizes 64",
+        "--bench --flops n/3 --sizes 64",
+        "--bench --args y --bytes nosuch",
+        "--kernel nothing",
+        "--threads q",
+        "--tune FOO",
+        "--tune FOO=1,2",
+        "--tune threads=q,n",
+        "--option=-fshort-enums",
+        "--timeout -1",
+    ],
+)
+def test_a_mistake_in_the_line_changes_nothing(shell, line):
+    kernel(shell, f"{RELU_OP} --reference np.abs --autograd 'lambda ctx, g: g'", RELU + SCALE)
+    shell.user_ns["y"] = np.ones(3, np.float32)
+    relu, scale = shell.user_ns["relu"], shell.user_ns["scale"]
+    before = dict(shell.user_ns)
+    with pytest.raises(UsageError):
+        kernel(shell, f"{RELU_OP} {line}", RELU.replace("0.0f", "5.0f") + SCALE + "__global__ void other() { }")
+    changed = [name for name, value in shell.user_ns.items() if before.get(name) is not value]
+    assert changed == [] and len(before) == len(shell.user_ns)
+    assert wb.ops.lab.relu is relu and relu.reference is np.abs and relu._backward is not None and "5.0f" not in relu.history[-1].text
+    with pytest.warns(UserWarning, match="`relu` is the version before the last edit, which has a mistake in its line"):
+        assert relu(np.zeros(2, np.float32)).tolist() == [0, 0]
+    with pytest.warns(UserWarning, match="`scale` is the version"):
+        scale[1, 32](shell.user_ns["y"], 2.0, 3)
 
 
-def test_an_operator_that_cannot_be_made_leaves_the_kernel_and_its_old_version(shell):
-    kernel(shell, RELU_OP, RELU + SCALE)
-    before = shell.user_ns["relu"]
-    with pytest.raises(UsageError, match="there is no kernel `nothing`"):
-        kernel(shell, '--op "lab::relu(Tensor x) -> Tensor" --kernel nothing --shape "x[*] -> y[*]"', RELU + SCALE + "// new")
-    assert shell.user_ns["scale"].name == "scale"
-    with pytest.warns(UserWarning, match="made no operator"):
-        before(np.ones(2, np.float32))
+def test_a_mistake_in_the_line_of_a_host_function_registers_nothing(shell):
+    text = "at::Tensor twice(const at::Tensor& x) { return x * 2; }"
+    for line in ["--check nosuch", "--check np.abs --args '1, 2'", "--check np.abs --args z=1", "--block 64", "--autograd 'lambda ctx: 1'", "--bench --make 3", "--check np.abs"]:
+        with pytest.raises(UsageError):
+            kernel(shell, f"--op 'fresh::twice(Tensor x) -> Tensor' {line}", text)
+        assert not hasattr(wb.ops.fresh, "twice") and "twice" not in shell.user_ns
+
+
+def test_expressions_of_the_line_know_the_cell_and_the_operator_itself(shell, capsys):
+    shell.user_ns["y"] = np.ones(3, np.float32)
+    line = "--op 'lab::again(Tensor x) -> Tensor' --kernel relu --shape 'x[*] -> y[*]' --check 'np.abs if scale.name and relu.name else 1' --bench own=again --args y"
+    kernel(shell, line, RELU + SCALE)
+    shown = capsys.readouterr().out
+    assert "agrees" in shown and "own" in shown and isinstance(shell.user_ns["scale"], wb.Kernel)
 
 
 @pytest.mark.parametrize("option", ["--shape 'x[n] -> y[n]'", "--kernel k", "--reference np.abs", "--threads n", "--block 64"])
@@ -93,6 +135,37 @@ def test_what_is_hidden_is_said_in_one_line(shell, capsys):
     assert out.count("\n") == 1 and "builtin `sum`" in out and "variable `mine`" in out
     kernel(shell, "", "__global__ void sum(int* x) { x[0] = 2; }\n__global__ void mine(int* x) { x[0] = 2; }")
     assert capsys.readouterr().out == ""
+
+
+A1 = "__global__ void a1(const float* x, float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+A1_OP = "--op 'hides::a1(Tensor x) -> Tensor' --shape 'x[n] -> y[n]'"
+
+
+@pytest.mark.parametrize(
+    "before, line, said",
+    [
+        # What is new is an earlier one's next version.
+        (A1_OP, A1_OP, ""),
+        ("", "", ""),
+        ("", A1_OP, ""),
+        ("--name a1", "--name a1", ""),
+        ("a1 = wb.op('hides::a1(Tensor x) -> Tensor', A1, shape='x[n] -> y[n]')", A1_OP, ""),
+        # A kernel or another operator takes the operator's name.
+        (A1_OP, A1_OP.replace("::a1", "::b1"), "the operator `hides::a1`, which is wb.ops.hides.a1"),
+        (A1_OP, "", "the operator `hides::a1`"),
+        (A1_OP, "--name a1", "the operator `hides::a1`"),
+        (A1_OP, A1_OP.replace("hides", "hides2"), "the operator `hides::a1`"),
+        ("a1 = wb.op('hides::a1(Tensor x) -> Tensor', A1, shape='x[n] -> y[n]')", "", "the operator `hides::a1`"),
+        ("--name a1", "", "the module `a1`"),
+        ("a1 = 3", "", "the variable `a1`"),
+        ("a1 = wb.compile(A1)", "", "the module `a1`"),
+    ],
+)
+def test_a_cell_says_what_it_hides(shell, capsys, before, line, said):
+    shell.user_ns.update(wb=wb, A1=A1)
+    shell.run_cell(before if before.startswith("a1 =") else f"%%kernel {before}\n{A1}").raise_error()
+    shown = out(shell, capsys, f"%%kernel {line}\n// again\n{A1}")
+    assert (f"%%kernel: this cell now hides {said}" in shown) if said else "hides" not in shown
 
 
 def test_a_cell_that_does_not_compile_leaves_the_old_version_and_warns_once(shell):
@@ -345,14 +418,12 @@ def test_listings_of_a_kernel(shell, capsys):
         ("%timekernel f(", "was never closed"),
         ("%timekernel return 3", "outside function"),
         ("%timekernel --secs 3 f()", "unrecognized arguments: --secs"),
-        ("%kernel_check relu2", "random arrays of one dimension"),
         ("%kernel_gpu np", "a kernel, an operator"),
     ],
 )
 def test_mistakes_of_the_listings_and_times_are_usage_errors(shell, line, said):
     kernel(shell, "", SCALE + "template <typename T> __global__ void t(T* x) { x[0] = 1; }")
     kernel(shell, "--name m", SCALE)
-    kernel(shell, '--op "lab::relu2(Tensor x) -> Tensor" --shape "x[m, n] -> y[m, n]" --reference "lambda x: x"', RELU.replace("relu", "relu2"))
     assert said in mistake(shell, line)
 
 

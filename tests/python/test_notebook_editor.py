@@ -199,3 +199,76 @@ def test_a_kernel_inspects_cuda_and_leaves_python_alone():
     assert comm.sent == [{"id": 1, "problems": []}]
     shell.run_line_magic("unload_ext", "workbench")
     assert not shell.kernel.do_inspect(cell, cell.index("fmaf") + 2)["found"] and shell.kernel.comm_manager.targets == {}
+
+
+GELU = '%%kernel --op "editor::gelu(Tensor x) -> Tensor" --shape "x[*] -> y[*]"\n__global__ void gelu(const float* x, float* y, int n) {}\n__global__ void geo(int* x) {}'
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("%%kernel --gr|", ["--grid", "--gradcheck"]),
+        ("%%kernel --gr|\n__global__ void k() {}", ["--grid", "--gradcheck"]),
+        ('%%kernel --op "x" --uni|\nint a;', ["--unified-memory"]),
+        ("%%kernel \\\n  --gr|\nint a;", ["--grid", "--gradcheck"]),
+        # An option that is given once is offered once.
+        ("%%kernel --grid n --gr|\nint a;", ["--gradcheck"]),
+        ("%%kernel -D N=4 -D|\nint a;", ["-D"]),
+        ("%%kernel --device |\nint a;", ["cpu", "cuda", "cuda:0"]),
+        ("%%kernel --device cu|", ["cuda", "cuda:0"]),
+        ("%kernel_bench gelu --s|", ["--sizes"]),
+        ("x = 1\nr = %kernel_bench gelu --s|\ny = 2", ["--sizes"]),
+        ("%kernel_ir gelu --|", ["--help", "--asm", "--c", "--tiers", "--block"]),
+        ("%kernel_ir gelu \\\n --ti|", ["--tiers"]),
+        ("%kernel_printf --th|", ["--thread"]),
+        ("%kernel_check gelu --r|", ["--reference", "--rtol"]),
+        ("%kernel_gpu gelu --a|", ["--arch"]),
+        ("%timekernel --f|", ["--flush-cache"]),
+        ("%kernel_ir ge|", ["gelu", "geo"]),
+        ("%kernel_gpu ge|", ["gelu", "geo"]),
+        ("%kernel_history |", ["gelu", "geo"]),
+        ("%%time\n%kernel_history ge|", ["gelu", "geo"]),
+        ("%kernel_check ge|", ["gelu"]),
+        ("%kernel_bench |", ["gelu"]),
+        ("%timekernel gel|", ["gelu"]),
+        ("%kernel_check gelu np.absol|", ["np.absolute"]),
+        ("%%kernel --reference np.absol|\nint a;", ["np.absolute"]),
+        ("%%kernel --op \"x --gr|\nint a;", []),
+    ],
+)
+def test_words_of_a_magics_line_complete(shell, cell, words):
+    shell.run_cell("import numpy as np")
+    shell.run_cell(GELU)
+    before, after = cell.split("|")
+    start = len(before) - len(before.split(" ")[-1].split("\n")[-1])
+    assert completed(shell, cell) == [before[:start] + word + after for word in words]
+
+
+def test_every_magic_has_its_options_in_the_table(shell):
+    from workbench.magic_parsers import PARSERS
+
+    mine = [(f"{'%' * (1 + (kind == 'cell'))}{name}", method) for kind, known in shell.magics_manager.magics.items() for name, method in known.items()]
+    assert {name for name, method in mine if type(getattr(method, "__self__", None)).__name__ == "WorkbenchMagics"} == set(PARSERS)
+    assert all(parser().prog == name for name, parser in PARSERS.items())
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("%%ker|nel --grid n\nint a;", "usage: %%kernel"),
+        ("%%kernel|", "usage: %%kernel"),
+        ("%%kernel --gr|id n\nint a;", "--grid E: blocks of a launch, instead of --threads"),
+        ("x = 1\n%kernel_ir| x", "usage: %kernel_ir"),
+        ("%kernel_ir x --as|m", "--asm: machine code of this CPU, for one thread"),
+        ("%kernel_ir x|", None),
+        ("%%kernel --grid| n\nint a;", "--grid E"),
+        ("%%kernel\nint a|;", "int a"),
+    ],
+)
+def test_a_magic_and_its_options_explain_themselves(cell, said):
+    shell = interactiveshell.InteractiveShell()
+    shell.kernel = Kernel()
+    shell.run_line_magic("load_ext", "workbench")
+    reply = shell.kernel.do_inspect(cell.replace("|", ""), cell.index("|"))
+    assert reply["found"] == (said is not None) and (said is None or reply["data"]["text/plain"].startswith(said))
+    shell.run_line_magic("unload_ext", "workbench")

@@ -8,14 +8,21 @@ use super::text_diff::{Difference, counts, difference, shortened};
 use super::{MimeBundle, Show};
 use crate::bench::units;
 use crate::line_width::folded;
-use crate::ops::history::{CheckNote, History, TimeNote, Version};
+use crate::ops::history::{CheckNote, History, TimeNote, Version, bare};
 use crate::plot::sparkline::{Spark, sparkline};
 
-/// Most versions that a card shows; the older ones are left out, and counted.
+/// Most versions that a card in a notebook shows; the older ones are left out, and counted.
 const SHOWN: usize = 50;
 
-/// Most versions whose texts' differences a card has.
+/// Most versions whose texts' differences a card in a notebook has.
 const DIFFERENCES: usize = 12;
+
+/// The place of a card: a notebook, which says how long ago a version was made, or a file, which has all versions and when each was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Notebook,
+    File,
+}
 
 impl History {
     /// The difference between the texts of two versions.
@@ -38,14 +45,27 @@ impl History {
         Ok(card(&format!("{title}<div class=\"wb-scroll\">{shown}</div>")))
     }
 
+    /// The card of all versions, for a file.
+    pub fn file_html(&self) -> String {
+        self.card(Place::File)
+    }
+
+    /// The text of all versions, for a file.
+    pub fn file_text(&self) -> String {
+        let mut text = String::new();
+        // A string takes whatever is written.
+        let _ = self.write(&mut text, Place::File);
+        text
+    }
+
     /// Each version that is shown, with the one before it.
-    fn shown(&self) -> impl Iterator<Item = (Option<&Version>, &Version)> {
-        let skipped = self.versions.len().saturating_sub(SHOWN);
+    fn shown(&self, place: Place) -> impl Iterator<Item = (Option<&Version>, &Version)> {
+        let skipped = if place == Place::File { 0 } else { self.versions.len().saturating_sub(SHOWN) };
         let before = |at: usize| at.checked_sub(1).map(|before| &self.versions[before]);
         self.versions.iter().enumerate().skip(skipped).map(move |(at, version)| (before(at), version))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self, place: Place) -> Table {
         let columns = vec![
             Column::number("version"),
             Column::text("made"),
@@ -54,10 +74,11 @@ impl History {
             Column::number("time"),
             Column::text("beside the one before"),
         ];
-        let rows = self.shown().map(|(before, version)| {
+        let when = if place == Place::File { moment } else { ago };
+        let rows = self.shown(place).map(|(before, version)| {
             let (time, beside) = times(before, version, self.common_size());
             let check = version.check.as_ref().map_or_else(String::new, checked);
-            vec![version.number.to_string(), ago(version.made), changed(before, version), check, time, beside]
+            vec![version.number.to_string(), when(version.made), changed(before, version), check, time, beside]
         });
         Table { columns, rows: rows.collect() }
     }
@@ -69,6 +90,68 @@ impl History {
             n => format!("{name}: {n} versions"),
         }
     }
+
+    fn write(&self, f: &mut dyn Write, place: Place) -> fmt::Result {
+        write!(f, "{}", self.title())?;
+        for row in self.table(place).rows {
+            let cells: Vec<&str> = row.iter().skip(1).filter(|cell| !cell.is_empty()).map(String::as_str).collect();
+            for line in folded(&format!("  {}: {}", row[0], cells.join("; "))) {
+                write!(f, "\n{line}")?;
+            }
+        }
+        // A terminal has no folds: it shows the newest change.
+        if let (Some(before), Some(last)) = (self.versions.iter().nth_back(1), self.versions.back()) {
+            let found = difference(&before.text, &last.text);
+            if !found.lines.is_empty() {
+                write!(f, "\n{}", found.to_string().trim_end())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn card(&self, place: Place) -> String {
+        let mut body = format!("<div class=\"wb-title\">{}</div>", escape(&self.title()));
+        if let Some(size) = self.common_size() {
+            let sparks: Vec<Spark> = self
+                .shown(place)
+                .map(|(_, version)| Spark {
+                    name: format!("version {}", version.number),
+                    seconds: version.time(size).map(|time| time.seconds),
+                    is_broken: version.check.as_ref().is_some_and(|check| !check.passed),
+                })
+                .collect();
+            if sparks.len() > 1 {
+                body.push_str(sparkline(&sparks).as_str());
+            }
+        }
+        if let Some(left_out) = self.versions.len().checked_sub(self.shown(place).count()).filter(|n| *n > 0) {
+            let _ = write!(body, "<p class=\"wb-muted\">{left_out} older versions are left out</p>");
+        }
+        let _ = write!(body, "<div class=\"wb-scroll\">{}</div>", self.table(place).html());
+        if self.versions.iter().filter(|version| !version.times.is_empty()).count() > 1 {
+            body.push_str(
+                "<p class=\"wb-muted\">times of separate benchmarks, between which the machine may have drifted; \
+                 <code>compare</code> measures two versions in turns</p>",
+            );
+        }
+        body.push_str(&differences(self, place));
+        card(&body)
+    }
+}
+
+/// The moment at which a version was made, as `2026-11-30 08:15:00 UTC`.
+fn moment(made: SystemTime) -> String {
+    let seconds = made.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    // Years begin in March here, so that a leap day is the last one; 719468 days lie between the first of March of year 0 and 1970.
+    let days = seconds / 86400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = (400 * era + year_of_era + month / 10, (month + 2) % 12 + 1);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 /// The time since a version was made, roughly.
@@ -92,11 +175,11 @@ fn changed(before: Option<&Version>, version: &Version) -> String {
     match before {
         None if version.text.is_empty() => words.push("a closure".to_owned()),
         None => {
-            let count = version.text.lines().count();
+            let count = bare(&version.text).lines().count();
             words.push(format!("{count} {}", if count == 1 { "line" } else { "lines" }));
         }
         Some(before) => {
-            if before.text != version.text {
+            if bare(&before.text) != bare(&version.text) {
                 words.push(counts(&before.text, &version.text));
             }
             words.extend(version.changes.iter().cloned());
@@ -150,29 +233,16 @@ fn compared(new: &TimeNote, old: &TimeNote) -> String {
 
 impl fmt::Display for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.title())?;
-        for row in self.table().rows {
-            let cells: Vec<&str> = row.iter().skip(1).filter(|cell| !cell.is_empty()).map(String::as_str).collect();
-            for line in folded(&format!("  {}: {}", row[0], cells.join("; "))) {
-                write!(f, "\n{line}")?;
-            }
-        }
-        // A terminal has no folds: it shows the newest change.
-        if let (Some(before), Some(last)) = (self.versions.iter().nth_back(1), self.versions.back()) {
-            let found = difference(&before.text, &last.text);
-            if before.text != last.text {
-                write!(f, "\n{}", found.to_string().trim_end())?;
-            }
-        }
-        Ok(())
+        self.write(f, Place::Notebook)
     }
 }
 
 /// The differences of the texts, each folded but for the newest.
-fn differences(history: &History) -> String {
+fn differences(history: &History, place: Place) -> String {
     let mut out = String::new();
     let last = history.last();
-    for (before, version) in history.shown().collect::<Vec<_>>().into_iter().rev().take(DIFFERENCES) {
+    let most = if place == Place::File { usize::MAX } else { DIFFERENCES };
+    for (before, version) in history.shown(place).collect::<Vec<_>>().into_iter().rev().take(most) {
         let found = before.map(|before| difference(&before.text, &version.text));
         let (what, body) = match &found {
             Some(found) if found.lines.is_empty() => continue,
@@ -195,33 +265,8 @@ fn differences(history: &History) -> String {
 
 impl Show for History {
     fn bundle(&self) -> MimeBundle {
-        let mut body = format!("<div class=\"wb-title\">{}</div>", escape(&self.title()));
-        let size = self.common_size();
-        if let Some(size) = size {
-            let sparks: Vec<Spark> = self
-                .shown()
-                .map(|(_, version)| Spark {
-                    name: format!("version {}", version.number),
-                    seconds: version.time(size).map(|time| time.seconds),
-                    is_broken: version.check.as_ref().is_some_and(|check| !check.passed),
-                })
-                .collect();
-            if sparks.len() > 1 {
-                body.push_str(sparkline(&sparks).as_str());
-            }
-        }
-        if let Some(left_out) = self.versions.len().checked_sub(SHOWN).filter(|n| *n > 0) {
-            let _ = write!(body, "<p class=\"wb-muted\">{left_out} older versions are left out</p>");
-        }
-        let _ = write!(body, "<div class=\"wb-scroll\">{}</div>", self.table().html());
-        if self.versions.iter().filter(|version| !version.times.is_empty()).count() > 1 {
-            body.push_str(
-                "<p class=\"wb-muted\">times of separate benchmarks, between which the machine may have drifted; \
-                 <code>compare</code> measures two versions in turns</p>",
-            );
-        }
-        body.push_str(&differences(self));
-        MimeBundle { plain: self.to_string(), html: Some(card(&body)), svg: None, json: self.to_json().ok() }
+        let html = Some(self.card(Place::Notebook));
+        MimeBundle { plain: self.to_string(), html, svg: None, json: self.to_json().ok() }
     }
 }
 
@@ -239,6 +284,39 @@ mod tests {
 
     fn note(seconds: f64, size: u64) -> TimeNote {
         TimeNote { size, seconds, low: seconds * 0.9, high: seconds * 1.1 }
+    }
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        let at = |seconds| moment(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(at(951_782_400), "2000-02-29 00:00:00 UTC");
+        assert_eq!(at(951_868_799), "2000-02-29 23:59:59 UTC");
+        assert_eq!(at(951_868_800), "2000-03-01 00:00:00 UTC");
+        assert_eq!(at(1_798_761_599), "2026-12-31 23:59:59 UTC");
+        assert_eq!(at(1_798_761_600), "2027-01-01 00:00:00 UTC");
+    }
+
+    #[test]
+    fn blank_lines_round_a_text_make_no_version() {
+        let op = define("blank", TEXT, 32);
+        define("blank", &format!("\n \n{}", TEXT.trim_end()), 32);
+        assert_eq!(op.history().versions.len(), 1);
+        define("blank", &TEXT.replace("int i", "\nint i"), 32);
+        assert_eq!(op.history().versions.len(), 2, "a blank line within it is its own");
+    }
+
+    #[test]
+    fn a_file_has_all_versions_and_when_they_were_made() {
+        let texts = (0..60).map(|i| (SystemTime::UNIX_EPOCH, format!("int a = {i};\n")));
+        let history = History::of_texts("lab::scale".to_owned(), texts);
+        let (html, text) = (history.file_html(), history.file_text());
+        assert!(html.contains("version 60") && html.contains("version 2:") && html.contains("version 1: the text"));
+        assert!(!html.contains("left out") && !html.contains(" ago"));
+        assert_eq!(html.matches("1970-01-01 00:00:00 UTC").count(), 60);
+        assert!(text.contains("\n  1: 1970-01-01 00:00:00 UTC; 1 line\n") && text.contains("\n  60: 1970-01-01"));
+        let shown = history.bundle().html.unwrap_or_default();
+        assert!(shown.contains("10 older versions are left out") && shown.contains("days ago"));
     }
 
     #[test]

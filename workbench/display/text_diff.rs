@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use similar::{ChangeTag, TextDiff};
 
 use super::html::escape;
+use crate::ops::history::bare;
 
 /// Lines of context round a change.
 const CONTEXT: usize = 2;
@@ -37,8 +38,9 @@ pub struct Difference {
     pub removed: usize,
 }
 
-/// The difference between an old and a new text.
+/// The difference between an old and a new text, blank lines before and after them left out.
 pub fn difference(old: &str, new: &str) -> Difference {
+    let (old, new) = (bare(old), bare(new));
     let diff = TextDiff::configure().timeout(DEADLINE).diff_lines(old, new);
     let mut lines = Vec::new();
     let (added, removed) = changed(&diff);
@@ -80,7 +82,7 @@ fn changed<'t>(diff: &TextDiff<'t, 't, '_, str>) -> (usize, usize) {
 
 /// The numbers of added and removed lines, `+3 −1`.
 pub fn counts(old: &str, new: &str) -> String {
-    let (added, removed) = changed(&TextDiff::configure().timeout(DEADLINE).diff_lines(old, new));
+    let (added, removed) = changed(&TextDiff::configure().timeout(DEADLINE).diff_lines(bare(old), bare(new)));
     Difference { lines: Vec::new(), added, removed }.counts()
 }
 
@@ -205,7 +207,9 @@ mod tests {
         assert_eq!(difference("", "").counts(), "no change");
         assert_eq!(difference("", "a\n").counts(), "+1");
         assert_eq!(difference("a\n", "").to_string(), "- a\n");
-        // A last line without its end is the same line.
-        assert_eq!(difference("a\nb\n", "a\nb").added, 1);
+        // A last line without its end is the same line, and blank lines round a text are none of its own.
+        assert_eq!(difference("a\nb\n", "a\nb").lines, []);
+        assert_eq!(difference("\n \n  a\n\nb\n\n", "  a\n\nb").counts(), "no change");
+        assert_eq!(difference("\n  a", "a").counts(), "+1 \u{2212}1");
     }
 }

@@ -74,6 +74,13 @@ pub struct History {
     pub versions: VecDeque<Version>,
 }
 
+/// A text without blank lines before and after it. A cell's text has one for the line of its magic, a string often one at its end; the code is the same.
+pub fn bare(text: &str) -> &str {
+    let first = text.len() - text.trim_start().len();
+    let line = text[..first].rfind('\n').map_or(0, |end| end + 1);
+    text[line..].trim_end()
+}
+
 impl Version {
     fn new(number: u32, made: SystemTime, schema: String, text: String) -> Self {
         let (options, changes, times) = (Vec::new(), Vec::new(), Vec::new());
@@ -149,7 +156,7 @@ impl History {
             if last.schema != schema {
                 changes.push(schema.to_owned());
             }
-            if changes.is_empty() && last.text == text && !is_other {
+            if changes.is_empty() && bare(&last.text) == bare(text) && !is_other {
                 return (last.number, false);
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::binding::{Bound, Source, bind, describe, fresh_outputs};
 use super::gradient::Gradient;
-use super::history::{CheckNote, History, MOST, TimeNote};
+use super::history::{CheckNote, History, MOST, TimeNote, bare};
 use super::last_call::Last;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
@@ -97,7 +97,7 @@ impl OpOptions {
             (SourceCode::Text(a, with), SourceCode::Text(b, other)) => {
                 // A cell has another number at each run.
                 let nameless = |options: &CompileOptions| CompileOptions { name: String::new(), ..options.clone() };
-                a == b && nameless(with) == nameless(other)
+                bare(a) == bare(b) && nameless(with) == nameless(other)
             }
             (SourceCode::Host(a), SourceCode::Host(b)) => Arc::ptr_eq(a, b),
             _ => false,

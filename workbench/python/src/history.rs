@@ -82,6 +82,16 @@ impl NativeHistory {
         Svg(plot::versions(&self.0))
     }
 
+    /// The card of all versions, with the times at which they were made, for a file.
+    fn _file_html(&self) -> String {
+        self.0.file_html()
+    }
+
+    /// The text of all versions, as `_file_html`.
+    fn _file_text(&self) -> String {
+        self.0.file_text()
+    }
+
     fn __repr__(&self) -> String {
         self.0.to_string()
     }

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from . import _workbench
 from ._calls import clear_calls
-from ._options import parse_options, plain_device
+from ._options import hold_folders, parse_options, plain_device
 from ._workbench import Module
 from .errors import make_argument_error
 
@@ -48,7 +48,7 @@ def compile(
     returns, the initialisers of the text's variables and the bodies of its registrations (`PYBIND11_MODULE`, `TORCH_LIBRARY`) together.
     The same text with the same options is compiled once, unless it has `__constant__` or `__device__` variables, which begin anew.
 
-    Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured,
+    Raises CompileError with every diagnostic, ArgumentError for an option that cannot be honoured and a folder that is not there,
     DeviceUnavailable where NVRTC is missing, and KernelTimeout for what is not done in time.
 
     >>> import numpy as np, workbench as wb
@@ -69,6 +69,7 @@ def compile(
         raise make_argument_error(f"arch={arch!r} is a GPU's, and device is \"cpu\", which has none; give device=\"cuda\", or leave out arch=")
     pairs = [(str(key), macro(value)) for key, value in (defines or {}).items()]
     parsed = parse_options(options, device)
+    hold_folders(parsed.include_dirs)
     found = dict(headers or {})
     collect_headers(source, parsed.include_dirs, found)
     if device == "cuda":

@@ -9,7 +9,7 @@ from typing import Iterable, Mapping, Sequence, TypedDict
 
 from .errors import make_argument_error
 
-__all__ = ["Options", "check_linker_flags", "parse_options", "plain_device", "split_flags"]
+__all__ = ["Options", "check_linker_flags", "hold_folders", "parse_options", "plain_device", "split_flags"]
 
 # Options for speed, place or verbosity of a compilation, or that permit less exact arithmetic: the CPU's exact result
 # satisfies them all. They follow the families in GCC's and nvcc's manuals, with all of GCC's `-f` and `-m` except those below.
@@ -125,6 +125,13 @@ def parse_options(options: Iterable[str], device: str) -> Options:
             blank = "; one option a str" if " " in item else ""
             raise make_argument_error(f"option `{item}` is not known to the CPU and may change what the text means{blank}")
     return parsed
+
+
+def hold_folders(folders: Iterable[Path]) -> None:
+    """Raises ArgumentError for a folder of headers that there is none of."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise make_argument_error(f"-I {folder}: {'this is a file' if folder.exists() else 'there is no such folder'}; name a folder with headers")
 
 
 def check_linker_flags(flags: Iterable[str]) -> None:

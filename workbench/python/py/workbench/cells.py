@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Iterator
+from typing import Container, Iterator
 
-__all__ = ["CudaText", "cuda_texts", "whole_line"]
+__all__ = ["CudaText", "MagicLine", "cuda_texts", "magic_line_at", "whole_line"]
 
 #: Magics whose cells are CUDA C++, and those whose cells are Python.
 MAGICS = ("%%kernel", "%%cuda")
@@ -14,6 +14,8 @@ PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 #: A magic with its line, which goes on after a backslash at its end.
 _MAGIC = re.compile(r"\s*(%%\w+)((?:[^\n]*\\[ \t]*\n)*[^\n]*)(?:\n|$)")
+#: A line magic with its line, whose result may be given a name.
+_LINE_MAGIC = re.compile(r"[ \t]*(?:[A-Za-z_]\w*[ \t]*=[ \t]*)?(%\w+)((?:[^\n]*\\[ \t]*\n)*[^\n]*)")
 _CONTINUATION = re.compile(r"\\[ \t]*(?:\n|$)")
 _STRING = re.compile(r"#[^\n]*|(?P<prefix>(?<!\w)[A-Za-z]{0,2})(?P<quotes>\"\"\"|'''|\"|')")
 _ENDS = {quotes: re.compile(rf"(?:\\.|[^\\])*?(?:{quotes}|(?=\n))" if len(quotes) == 1 else rf"(?:\\.|[^\\])*?{quotes}", re.DOTALL) for quotes in ('"""', "'''", '"', "'")}
@@ -48,6 +50,37 @@ def cuda_texts(cell: str) -> list[CudaText]:
         if magic[1] not in PYTHON_MAGICS:
             return []
     return list(_strings(cell))
+
+
+@dataclass(frozen=True)
+class MagicLine:
+    """The line of a magic, `%%kernel` or `%kernel_check`: what stands behind its name is `cell[start:end]`."""
+
+    magic: str
+    start: int
+    end: int
+
+
+def magic_line_at(cell: str, offset: int, magics: Container[str]) -> MagicLine | None:
+    """The line of one of these magics that a place is in, from its name to its last character; None elsewhere.
+
+    >>> magic_line_at("x = 1\\n%kernel_ir relu", 18, ["%kernel_ir"])
+    MagicLine(magic='%kernel_ir', start=16, end=21)
+    """
+    first = _MAGIC.match(cell)
+    if first is not None and first[1] not in PYTHON_MAGICS:
+        found = first
+    else:
+        start = cell.rfind("\n", 0, offset) + 1
+        # A line goes on after a backslash.
+        while start and cell[:start - 1].rstrip(" \t").endswith("\\"):
+            start = cell.rfind("\n", 0, start - 1) + 1
+        line = _LINE_MAGIC.match(cell, start)
+        if line is None:
+            return None
+        found = line
+    is_there = found[1] in magics and found.start(1) <= offset <= found.end(2)
+    return MagicLine(found[1], found.end(1), found.end(2)) if is_there else None
 
 
 def whole_line(line: str, cell: str) -> tuple[str, str]:

@@ -6,7 +6,8 @@ import html
 import itertools
 import sys
 import warnings
-from typing import Any, Callable, Iterable, Mapping, Sequence, cast
+from dataclasses import dataclass
+from typing import Any, Callable, Collection, Iterable, Mapping, Sequence, cast
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .gradient_rules import OperatorGradient, hold_rule, is_floating, outputs_of
 from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
+from .pickles import packed, unpacked
 from .spec import DTYPES, moved_to_first, Spec
 
 __all__ = ["Differentiable", "LibraryOp", "warn_of_old"]
@@ -78,10 +80,20 @@ class Differentiable:
     _others: Mapping[int, Outside | Kernel] = {}
     #: The reason why it is not what the last edit says, if it is not.
     _why_stale: str | None = None
+    #: What stayed behind in the process that pickled it: "reference", "gradient".
+    _left_behind: Collection[str] = ()
 
     def _warn_stale(self) -> None:
         if self._why_stale is not None:
             warn_of_old(self._why_stale)
+
+    def _lacks(self, what: str, remedy: str) -> ArgumentError:
+        """The error where there is no reference, or no gradient."""
+        stayed = (
+            ": it stayed behind when the operator was pickled, because no other process can import it (a lambda, a local function, "
+            "one of a notebook, or of a module that is not here)"
+        )
+        return make_argument_error(f"`{self.name}` has no {what}{stayed if what in self._left_behind else ''}; {remedy}")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         # An operator alone is described; one in a list or a dict has a line.
@@ -142,22 +154,24 @@ class Differentiable:
         >>> square.vjp(np.arange(3, dtype=np.float32))[1](np.ones(3, np.float32))
         (array([0., 2., 4.], dtype=float32),)
         """
-        made: Callable[..., Any]
+        self._gradient_rule = self._rule_of(backward, setup_context, saves, differentiable)
+        self._left_behind = tuple(what for what in self._left_behind if what != "gradient")
+        torch_side.set_gradient(self.name)
+        return backward
+
+    def _rule_of(self, backward: Any, setup_context: Any, saves: Sequence[str] | None, differentiable: Sequence[str] | None) -> tuple[Any, Any]:
+        """The gradient and its setup, as `register_autograd` is given them; ArgumentError for what cannot be one."""
         if saves is not None:
             if setup_context is not None:
                 raise make_argument_error("give saves= or setup_context=, not both")
             gradient = OperatorGradient(self, backward, saves, differentiable)
-            made, setup_context = gradient.run, gradient.setup
-        elif isinstance(backward, str):
+            return gradient.run, gradient.setup
+        if isinstance(backward, str):
             raise make_argument_error(f"say what `{backward}` is called with: saves=[...] names arguments and outputs")
-        else:
-            if differentiable is not None:
-                raise make_argument_error("differentiable= is about the operator that saves= calls, and there is no saves=")
-            hold_rule(self.name, outputs_of(self), self.params[self._positional :], backward, setup_context)
-            made = backward
-        self._gradient_rule = (made, setup_context)
-        torch_side.set_gradient(self.name)
-        return backward
+        if differentiable is not None:
+            raise make_argument_error("differentiable= is about the operator that saves= calls, and there is no saves=")
+        hold_rule(self.name, outputs_of(self), self.params[self._positional :], backward, setup_context)
+        return backward, setup_context
 
     def register_vmap(self, rule: Callable[..., Any], /) -> Callable[..., Any]:
         """Registers how torch runs the operator over a batch, `rule(info, in_dims, *args) -> output, out_dims` as in torch.library; also as
@@ -257,17 +271,39 @@ class Differentiable:
         """A hook for classes that have to know of a registered callable."""
 
     def _extras(self) -> dict[str, Any]:
-        """The registrations for it, besides its implementation."""
+        """The registrations for it, besides its implementation, as a pickle has them."""
         others = [one for _, one in sorted(self._others.items())]
-        return {"others": others, "backward": self._backward, "setup": self._setup, "vmap": self._vmap_rule}
+        has = [what for what, one in (("reference", self.reference), ("gradient", self._backward)) if one is not None]
+        return {
+            "others": others,
+            "has": [*has, *self._left_behind],
+            "reference": packed(self.reference),
+            "gradient": packed(self._gradient_rule),
+            "vmap": self._vmap_rule,
+        }
 
     def _with(self, extras: Mapping[str, Any]) -> Any:
-        """The operator itself, with the `_extras` of another one."""
+        """The operator itself, with the registrations of another one."""
         self._again(extras["others"])
         if extras["backward"] is not None:
             self.register_autograd(extras["backward"], setup_context=extras["setup"])
         if extras["vmap"] is not None:
             self.register_vmap(extras["vmap"])
+        return self
+
+    def _definition(self) -> tuple[Any, ...]:
+        """What two operators of one name and the same meaning have in common."""
+        return (schema_of(self),)
+
+    def _from_pickle(self, here: Here | None, extras: Mapping[str, Any]) -> Any:
+        """The operator itself, with the `_extras` of a pickle. In a process that has the operator already, its functions stay."""
+        reference, rule = unpacked(extras["reference"]), unpacked(extras["gradient"]) or (None, None)
+        if here is not None and here.definition == self._definition():
+            reference, rule = reference or here.reference, rule if rule[0] is not None else here.rule
+        self.reference = reference
+        self._with({"others": extras["others"], "backward": rule[0], "setup": rule[1], "vmap": extras["vmap"]})
+        there = {"reference": reference, "gradient": rule[0]}
+        self._left_behind = tuple(what for what in extras["has"] if there[what] is None)
         return self
 
     def _tell_torch(self) -> None:
@@ -492,9 +528,7 @@ class Differentiable:
 
     def _gradient(self) -> Callable[..., Any]:
         if self._backward is None:
-            raise make_argument_error(
-                f"`{self.name}` has no gradient; give it one with register_autograd(backward, setup_context=)"
-            )
+            raise self._lacks("gradient", "give it one with register_autograd(backward, setup_context=)")
         return self._backward
 
     def vjp(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
@@ -571,7 +605,8 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     _origin: tuple[str, str] | None = None
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.name, self._modules, self.reference, self._fake, self._extras())
+        # Unpickled modules register their operators, so what is here is looked up before them.
+        return _rebuild, (_Lookup(self.name), self.name, self._modules, self._fake, self._extras())
 
     def register_fake(self, fake: Callable[..., Any], /) -> Callable[..., Any]:
         """The shapes of the results, as a callable on `Spec`s, under torch on its FakeTensors; also as a decorator.
@@ -681,7 +716,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         self._refuse_device(kwargs, "check")
         wanted = reference or self.reference
         if wanted is None:
-            raise make_argument_error(f"`{self.name}` has no reference; give one, as in op.check(..., reference=f)")
+            raise self._lacks("reference", "give one, as in op.check(..., reference=f)")
         hold_keywords("LibraryOp.check", kwargs, self.params, ("reference", "rtol", "atol", "equal_nan"))
         if not self._warns_at_call:
             self._warn_stale()
@@ -758,8 +793,11 @@ class PythonOp(LibraryOp):
         """The dispatch keys of the implementations."""
         return ["CPU"]
 
+    def _definition(self) -> tuple[Any, ...]:
+        return self.schema, self.function
+
     def __reduce__(self) -> Any:
-        return _rebuild_python, (self.schema, self.function, self.reference, self._fake, self._extras())
+        return _rebuild_python, (_Lookup(self.name), self.schema, self.function, self._fake, self._extras())
 
     def _derived(self, *args: Any, **kwargs: Any) -> Any:
         raise make_argument_error(
@@ -798,18 +836,44 @@ for _described in (LibraryOp, PythonOp):
     _described.__doc__ = Documentation(cast(str, _described.__doc__))  # type: ignore[assignment]
 
 
-def _rebuild_python(schema: str, function: Any, reference: Any, fake: Any, extras: dict[str, Any]) -> Any:
+@dataclass(frozen=True)
+class Here:
+    """The functions of an operator that a process has already, and its definition."""
+
+    reference: Callable[..., Any] | None
+    rule: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
+    definition: tuple[Any, ...]
+
+
+class _Lookup:
+    """The functions of an operator where a pickle is loaded, as they are at that point of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __reduce__(self) -> Any:
+        return here_of, (self.name,)
+
+
+def here_of(name: str) -> Here | None:
+    """The functions of an operator of this process; None where there is none of the name."""
+    from .operators import handles
+
+    known = handles.get(name)
+    return Here(known.reference, known._gradient_rule, known._definition()) if isinstance(known, Differentiable) else None
+
+
+def _rebuild_python(here: Here | None, schema: str, function: Any, fake: Any, extras: dict[str, Any]) -> Any:
     from .operators import op
 
-    return op(schema, function, shape=fake, reference=reference)._with(extras)
+    return op(schema, function, shape=fake)._from_pickle(here, extras)
 
 
-def _rebuild(name: str, modules: list[Any], reference: Any, fake: Any, extras: dict[str, Any]) -> Any:
+def _rebuild(here: Here | None, name: str, modules: list[Any], fake: Any, extras: dict[str, Any]) -> Any:
     # The modules have registered their operators when they were unpickled.
     from .operators import handles
 
     made = handles[name]
-    made.reference = reference
     if fake is not None:
         made.register_fake(fake)
-    return made._with(extras)
+    return made._from_pickle(here, extras)

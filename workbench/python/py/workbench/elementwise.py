@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Collection, Mapping
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .autograd import Pullback
 from .gradient_rules import hold_rule
 from .operators import Op, handles, op
 from .outside import is_on_cuda
+from .pickles import packed, unpacked
 
 __all__ = ["Elementwise", "elementwise"]
 
@@ -110,6 +111,7 @@ class Elementwise:
             raise make_argument_error("parameters need different names, other than `i`, which is the index")
         self.__name__ = name
         self.__doc__ = f"{in_params} -> {out_params}: {operation}"
+        self._left_behind: Collection[str] = ()
         self._backward: tuple[Callable[..., Any], Callable[..., Any] | None] | None = None
         # The name of the kernel has a prefix, so that any name will do for the operator, `double` too.
         self._kernel = f"elementwise_{name}"
@@ -127,7 +129,12 @@ class Elementwise:
     def __reduce__(self) -> Any:
         ins = ", ".join(f"{'raw ' if p.raw else ''}{p.type} {p.name}" for p in self.inputs)
         outs = ", ".join(f"{'raw ' if p.raw else ''}{p.type} {p.name}" for p in self.outputs)
-        return _rebuild, (ins, outs, self.operation, self.name, self.preamble, self.reference, self._backward)
+        has = [what for what, one in (("reference", self.reference), ("gradient", self._backward)) if one is not None]
+        functions = packed(self.reference), packed(self._backward), [*has, *self._left_behind]
+        return _rebuild, (ins, outs, self.operation, self.name, self.preamble, *functions)
+
+    def _definition(self) -> tuple[Any, ...]:
+        return self.inputs, self.outputs, self.operation, self.preamble
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs: fresh arrays, or those passed after the inputs. Several come as a tuple."""
@@ -212,7 +219,7 @@ class Elementwise:
             self._variants[key] = self._define(module, dict(key[0]), key[1])
         variant = self._variants[key]
         # Two operators of the same text share their variants, but neither reference nor gradient.
-        variant.reference = self.reference
+        variant.reference, variant._left_behind = self.reference, self._left_behind
         variant._gradient_rule = self._backward or (None, None)
         return variant, arrays
 
@@ -358,10 +365,14 @@ class Elementwise:
         return bench_callable(self.name, self, args, self.reference, **options)
 
 
-def _rebuild(ins: str, outs: str, text: str, name: str, preamble: str, reference: Any, backward: Any) -> Elementwise:
-    made = Elementwise(ins, outs, text, name, preamble=preamble, reference=reference)
-    if backward is not None:
-        made.register_autograd(backward[0], setup_context=backward[1])
+def _rebuild(ins: str, outs: str, text: str, name: str, preamble: str, reference: Any, gradient: Any, has: list[str]) -> Elementwise:
+    here = handles.get(f"elementwise::{name}")
+    made = Elementwise(ins, outs, text, name, preamble=preamble, reference=unpacked(reference))
+    made._backward = unpacked(gradient)
+    if isinstance(here, Elementwise) and here._definition() == made._definition():
+        # The process has it already.
+        made.reference, made._backward = made.reference or here.reference, made._backward or here._backward
+    made._left_behind = tuple(what for what in has if {"reference": made.reference, "gradient": made._backward}[what] is None)
     return made
 
 

@@ -12,6 +12,7 @@ from .benchmark import bench_callable
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .native_reports import BENCH, HISTORY
+from .pickles import refuse
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table
 
@@ -93,7 +94,8 @@ class History(Report):
     """The versions of an operator: each definition that differed from the one before, with its checks and its times. `op.history` makes it.
 
     It shows itself as a card: the times over the versions with broken ones marked, a table, and the difference of each text from the one before.
-    `.plot()` is the picture of the times; `.save("history.html")` keeps it all, `.to_json()` with the texts, which the tables leave out.
+    `.plot()` is the picture of the times; `.save("history.html")` keeps it all, with the times at which versions were made, `.to_json()` with the
+    texts, which the tables leave out.
     A thousand versions are kept, by their texts; the last eight are kept compiled.
 
     >>> import numpy as np, workbench as wb
@@ -124,6 +126,8 @@ class History(Report):
     def versions(self) -> list[Version]:
         """The versions, the oldest first."""
         return [Version(**version) for version in self._native.versions]
+
+    __reduce__ = refuse
 
     def __len__(self) -> int:
         return len(self._native.versions)
@@ -159,7 +163,7 @@ class History(Report):
     ) -> Comparison:
         """Runs two versions on the same arguments: which elements of the results differ, and by how much; and times them in turns.
 
-        Without arguments each array gets 1,024 random numbers and each scalar 1. `sizes` and `make_args`, the one with the other, time over sizes
+        Without arguments arrays of random numbers have the shapes of its signature, the largest about 1,024 elements, and each scalar is 1. `sizes` and `make_args`, the one with the other, time over sizes
         instead of on these arguments; other options are those of `wb.bench`. Tolerances are those of `op.check`, both versions run on poisoned
         outputs, and the arguments stay as they are. Nothing of it is noted in the versions.
         """
@@ -195,6 +199,12 @@ class History(Report):
 
     def _json(self) -> str:
         return self._native._json()
+
+    def _file_html(self) -> str:
+        return self._native._file_html()
+
+    def _file_text(self) -> str:
+        return self._native._file_text()
 
     def _name(self) -> str:
         return self.name

@@ -6,9 +6,10 @@ import ast
 import contextlib
 import itertools
 import linecache
+import re
 from collections import ChainMap
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from IPython.core.error import UsageError
 from IPython.utils.text import DollarFormatter
@@ -16,7 +17,7 @@ from IPython.utils.text import DollarFormatter
 from ._annotations import a_type
 from .errors import ArgumentError
 
-__all__ = ["Arguments", "Expressions", "random_ones", "said_as_random"]
+__all__ = ["Arguments", "Expressions", "in_options", "random_ones", "said_as_random"]
 
 #: Elements of a random argument of a check: odd, and more than one block of any size.
 _RANDOM_SIZE = 4099
@@ -26,6 +27,11 @@ _CALLABLES = {"reference": " that takes the operator's arguments and gives its r
 _NUMBERS = itertools.count(1)
 #: The name by which the arguments of a call are taken; no text that is an expression has it by chance.
 _TAKE = "__workbench_take__"
+
+#: Keywords of `wb.op`, `wb.compile` and `register_autograd`, each with its value, and the options of a line that say the same.
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in ("kernel", "threads", "grid", "block", "shared_mem", "shape", "reference", "arch", "device")}
+_OPTIONS |= {"saves": "--saves", "differentiable": "--differentiable", "setup_context": "--setup-context", "make_args": "--make", "rtol": "--rtol", "atol": "--atol"}
+_KEYWORD = re.compile(rf"(?<![\w-])({'|'.join(_OPTIONS)})=(\[\.\.\.\]|\"[^\"]*\"|\([\d, ]*\)|\w+)?")
 
 
 @dataclass(frozen=True)
@@ -123,16 +129,12 @@ class Expressions:
             raise UsageError(f"{self.magic}: {label}: it is {value!r} at size {size}; write {either}")
 
     @contextlib.contextmanager
-    def about(self, label: str, fit: Callable[[], Any]) -> Iterator[None]:
-        """Errors of a call whose arguments, given by a word of the line, do not fit, with the word; `fit` raises an ArgumentError if they do not."""
+    def about(self, label: str) -> Iterator[None]:
+        """Errors of values that do not fit an operator, with the word of the line that gives them."""
         try:
             yield
         except ArgumentError as error:
-            try:
-                fit()
-            except ArgumentError:
-                raise UsageError(f"{self.magic}: {label}: {error}") from None
-            raise
+            raise UsageError(f"{self.magic}: {label}: {in_options(error)}") from None
 
     def arguments(self, text: str, label: str | None = None) -> Arguments:
         """The arguments of a call as they stand between its parentheses: `x, c=2.0`."""
@@ -175,25 +177,41 @@ def _own_error(text: str, error: Exception) -> Exception:
     return error
 
 
+def in_options(error: Exception) -> str:
+    """The text of an error about keywords of Python's, with the options of a line in their place: of its first line, as others quote.
+
+    >>> in_options(ArgumentError('say which with kernel=; block=(16, 8) and shape="x[n] -> y[n]" are there'))
+    'say which with --kernel; --block 16,8 and --shape "x[n] -> y[n]" are there'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        value = (found[2] or "").removeprefix("[...]")
+        value = value.strip("()").replace(" ", "") if value.startswith("(") else value
+        return f"{_OPTIONS[found[1]]} {value}".rstrip()
+
+    first, newline, rest = str(error).partition("\n")
+    return _KEYWORD.sub(option, first) + newline + rest
+
+
 def random_ones(operator: Any, magic: str, remedy: str, size: int = _RANDOM_SIZE) -> Arguments:
-    """Random arguments of an operator of kernels, arrays of `size` elements; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
-    make = getattr(operator, "_random_args", None)
+    """Random arguments of an operator of kernels, arrays of about `size` elements; UsageError for others, whose arrays nothing describes, with what gives them arguments."""
+    make = getattr(operator, "_check_args", None)
     if make is None:
         raise UsageError(f"{magic}: `{operator.name}` is no operator of kernels, so nothing says what its arrays are; {remedy}")
     try:
         return Arguments.of_order(operator, make(size))
     except ArgumentError as error:
-        raise UsageError(f"{magic}: {error}; {remedy}") from None
+        raise UsageError(f"{magic}: {in_options(error)}; {remedy}") from None
 
 
 @contextlib.contextmanager
 def said_as_random(magic: str, remedy: str) -> Iterator[None]:
     """Errors of a call on random arguments, with the word that they are random."""
-    note = f"the arguments are random arrays of one dimension, as none are given; {remedy}"
+    note = f"the arguments are random arrays, as none are given; {remedy}"
     try:
         yield
     except ArgumentError as error:
-        raise UsageError(f"{magic}: {error} ({note})") from None
+        raise UsageError(f"{magic}: {in_options(error)} ({note})") from None
     except UsageError:
         raise
     except Exception:

@@ -18,10 +18,11 @@ from IPython.core.error import UsageError
 from ._options import plain_device
 from .description import split_list
 from .errors import ArgumentError
+from .magic_arguments import in_options
 from .magic_tuning import parameter
 
 __all__ = [
-    "Parser", "add_counts", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
+    "Parser", "SIZES", "add_counts", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
     "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
 ]
 
@@ -163,7 +164,7 @@ def usage(magic: str) -> Callable[[_Method], _Method]:
             except _HelpShown:
                 return None
             except ArgumentError as error:
-                raise UsageError(f"{magic}: {error}") from None
+                raise UsageError(f"{magic}: {in_options(error)}") from None
             except UsageError as error:
                 if str(error).startswith(f"{magic}:"):
                     raise
@@ -213,7 +214,7 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     parser.add_argument("--check", type=python, nargs="?", const=True, metavar="EXPR", help=check)
     gradcheck = (
         "check its gradient in this cell against finite differences, in float64; on EXPR, arguments as in a call, on those of --args, "
-        "or on random arrays of 33 elements"
+        "on those that --make makes for size 33, or on random arrays of some 33 elements"
     )
     parser.add_argument("--gradcheck", type=python, nargs="?", const=True, metavar="EXPR", help=gradcheck)
     tune = (
@@ -227,11 +228,11 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     )
     args = (
         "arguments of --check, of --gradcheck without its own, and of --tune and --bench where neither --sizes nor --make is there, as in a call: "
-        '"x, c=2.0"; without them random arrays of one dimension'
+        '"x, c=2.0"; without them and --make random arrays, in the shapes of the signature'
     )
     parser.add_argument("--args", type=python, metavar="EXPR", help=args)
-    parser.add_argument("--sizes", type=lambda word: parse_sizes(text(word)), metavar="S", help="sizes of --bench: 1k:1M; --tune takes the last, or 1M without")
-    parser.add_argument("--make", type=python, metavar="EXPR", help="a callable that makes the arguments of --bench and --tune for a size")
+    parser.add_argument("--sizes", type=lambda word: parse_sizes(text(word)), metavar="S", help="sizes of --bench: 1k:1M; --tune takes the last, or 1M without; --check with --make the first, or 1k")
+    parser.add_argument("--make", type=python, metavar="EXPR", help="a callable that makes the arguments of --bench and --tune, and of --check and --gradcheck without --args, for a size")
     add_counts(parser)
     parser.add_argument("--rtol", type=number, metavar="R", help="relative tolerance of --check and --tune; --atol belongs to it")
     parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check and --tune; --rtol belongs to it")
@@ -415,7 +416,8 @@ def refuse_idle(args: argparse.Namespace) -> None:
         raise UsageError(f"%%kernel: --{alone[0].replace('_', '-')} is about the operator that --op makes, and there is no --op")
     has_sizes = args.sizes is not None or args.make is not None
     is_timed = args.bench is not None or args.tune is not None
-    wants = {"args": args.check is not None or args.gradcheck is True or is_timed and not has_sizes, "sizes": is_timed, "make": is_timed}
+    wants = {"args": args.check is not None or args.gradcheck is True or is_timed and not has_sizes, "sizes": is_timed or args.check is not None and args.make is not None}
+    wants["make"] = is_timed or args.args is None and (args.check is not None or args.gradcheck is True)
     wants |= dict.fromkeys(("rtol", "atol"), args.check is not None or args.tune is not None)
     wants |= dict.fromkeys(("bytes", "flops"), args.bench is not None)
     wants |= dict.fromkeys(("setup_context", "saves"), args.autograd is not None)
@@ -424,6 +426,7 @@ def refuse_idle(args: argparse.Namespace) -> None:
         if getattr(args, option) is not None and not is_used:
             asked = {"arch": "--device cuda", "setup_context": "--autograd", "saves": "--autograd", "differentiable": "--saves"}
             asked |= dict.fromkeys(("rtol", "atol"), "--check or --tune") | dict.fromkeys(("bytes", "flops"), "--bench")
+            asked["make"] = "--bench or --tune, and --check or --gradcheck without arguments of their own"
             asked["args"] = "--check, and --bench or --tune without --sizes and --make, and --gradcheck without arguments of its own"
             raise UsageError(f"%%kernel: --{option.replace('_', '-')} is about {asked.get(option, '--bench or --tune')}, which is not there")
     if args.setup_context is not None and args.saves is not None:
@@ -457,3 +460,7 @@ def options_before(line: str) -> tuple[list[str], str]:
             words += [value] if value else []
             rest = rest.strip()
     return words, rest
+
+
+#: The sizes of a benchmark that is given none.
+SIZES = parse_sizes("1k:1M")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import re
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Iterator, Mapping
 from weakref import WeakKeyDictionary
 
+from ._workbench import Module
 from .differentiable import Differentiable, warn_of_old
 
 __all__ = ["Session", "Text", "session_of"]
@@ -41,18 +44,37 @@ class Session:
     def land(self, landed: dict[str, Any], cell: str, space: dict[str, Any]) -> list[str]:
         """Puts the things of a cell into the namespace; gives the names of others that they hide."""
         hidden = []
-        for name in landed:
-            if name in space and space[name] is not self.made.get(name):
-                hidden.append(f"the variable `{name}`")
-            elif name not in self.made and hasattr(builtins, name):
+        for name, value in landed.items():
+            if name in space and _hides(value, space[name], self.made.get(name)):
+                hidden.append(_said(name, space[name]))
+            elif name not in self.made and name not in space and hasattr(builtins, name):
                 hidden.append(f"the builtin `{name}`")
         for name, value in landed.items():
             space[name] = self.made[name] = value
             self.old.pop(name, None)
             texts = self.texts.setdefault(name, [])
-            if not texts or texts[-1].text != cell:
+            if not texts or _bare(texts[-1].text) != _bare(cell):
                 texts.append(Text(time.time(), cell))
         return hidden
+
+    @contextlib.contextmanager
+    def lent(self, landed: Mapping[str, Any], space: dict[str, Any]) -> Iterator[None]:
+        """Puts the things of a cell into the namespace for as long as its line is read.
+
+        >>> space = {"x": 1}
+        >>> with Session().lent({"x": 2, "y": 3}, space):
+        ...     shown = dict(space)
+        >>> shown, space
+        ({'x': 2, 'y': 3}, {'x': 1})
+        """
+        before = {name: space[name] for name in landed if name in space}
+        space.update(landed)
+        try:
+            yield
+        finally:
+            for name in landed:
+                space.pop(name, None)
+            space.update(before)
 
     def leave_old(self, names: set[str | None], why: str, space: dict[str, Any]) -> None:
         """Notes that names still stand for their version before an edit."""
@@ -77,6 +99,26 @@ class Session:
         why = self.why_old(thing)
         if why is not None:
             warn_of_old(why, place)
+
+
+def _bare(text: str) -> str:
+    """A text without blank lines before and after it."""
+    return re.sub(r"\A(?:[^\S\n]*\n)+", "", text).rstrip()
+
+
+def _hides(value: Any, old: Any, made: Any) -> bool:
+    """True if a thing of a cell takes the name from one that is no earlier version of it; `made` is what a cell has made of that name."""
+    if old is value:
+        return False
+    if isinstance(old, Differentiable):
+        return not isinstance(value, Differentiable) or value.name != old.name
+    return old is not made or isinstance(old, Module) and not isinstance(value, Module)
+
+
+def _said(name: str, old: Any) -> str:
+    if isinstance(old, Differentiable):
+        return f"the operator `{old.name}`, which is wb.ops.{old.name.replace('::', '.')}"
+    return f"the {'module' if isinstance(old, Module) else 'variable'} `{name}`"
 
 
 _sessions: WeakKeyDictionary[Any, Session] = WeakKeyDictionary()

@@ -211,9 +211,9 @@ class Tuning:
                             f"{self.said(name)}: {{{name}}} stands in {_SAID[option]} {text}, which has whole numbers from {least} on, and {text_of(value)} is none"
                         )
 
-    def named(self, error: Exception) -> str:
+    def named(self, error: str) -> str:
         """The error of an operator in the first configuration, with the values that it is made of."""
-        first, newline, rest = str(error).partition("\n")
+        first, newline, rest = error.partition("\n")
         values = ", ".join(f"{name}={text_of(value)}" for name, value in self.first.items())
         return f"{first} (with {values}, the first of --tune){newline}{rest}"
 
@@ -244,10 +244,12 @@ class Tuning:
         options = {"reference": reference, "size": size, **tolerances, **self.parts}
         report = tuning.tune(operator, self.params, make_args=make or operator._random_args, **options)
         display(report)
+        # The operator is the first configuration still.
+        report._note(operator, self.first)
         name, first = operator.__name__, name_of(self.first)
         if not report.ranked:
             is_random = make is None and any(row["status"] == "failed" for row in report.rows)
-            note = "" if not is_random else " (the arguments are random arrays of one dimension, as none are given; --make makes others)"
+            note = "" if not is_random else " (the arguments are random arrays, as none are given; --make makes others)"
             left = "is again what it was before this cell" if undo() else f"stays {first}"
             print(f"%%kernel: no configuration is right; `{name}` {left}{note}")
             raise NoneRight

@@ -7,7 +7,7 @@ import ast
 import keyword
 import linecache
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
@@ -21,17 +21,19 @@ from ._options import parse_options
 from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
 from .benchmark import bench as time_callables
 from .cells import whole_line
+from .declared import Declared
 from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
-from .magic_arguments import Arguments, Expressions, random_ones
-from .magic_options import add_counts, Parser, kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
+from .magic_arguments import Arguments, Expressions, in_options, random_ones
+from .magic_options import kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
 from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
+from .magic_parsers import bench_parser, check_parser, gpu_parser, history_parser, time_parser
 from .magic_printf import printf_parser
-from .magic_proofs import SIZES, bench, check, give_gradient, prove
+from .magic_proofs import Asked, bench, check, prove
 from .magic_session import session_of
 from .magic_tuning import TunedName, Tuning, tuned_names
-from .operators import handles, Op
+from .operators import handles, Op, trial
 from .operators import op as make_op
 from .printed_table import printed_table
 from .ptx_listing import listing_of
@@ -68,83 +70,72 @@ class WorkbenchMagics(Magics):
 
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
         is called like a function. With `--check`, `--gradcheck`, `--tune` and `--bench` it is checked, tuned and timed in the same cell, in this
-        order; what is wrong is neither tuned nor timed. After a tuning the operator is the best configuration. A cell that does not compile
-        leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook (`-D N={n}`), except in EXPR, which
-        is Python; a word with spaces stands in quotes. A backslash at the end of the line lets it go on in the next one.
+        order; what is wrong is neither tuned nor timed. After a tuning the operator is the best configuration. A cell that does not compile, or
+        whose line has a mistake, leaves the names of the last one. `{...}` and `$name` are filled in with values of the notebook
+        (`-D N={n}`), except in EXPR, which is Python; a word with spaces stands in quotes. A backslash at the end of the line lets it go on
+        in the next one.
         """
         line, cell = whole_line(line, cell)
         words = Expressions(self.shell, "%%kernel")
         split = split_line(line, "%%kernel")
         tuned = {name: TunedName(name) for name in tuned_names(split)}
-        args = kernel_parser(words.fill, lambda text: words.fill(text, tuned), tuned).parse(split)
-        refuse_idle(args)
-        refuse_names(args)
-        tuning = Tuning.of_line(args)
-        if tuning is not None:
-            tuning.hold_names(_texts_of(cell, args))
-            tuning.hold_numbers()
-        defines = dict(macro_of(text) for text in args.defines) | (tuning.macros() if tuning is not None else {})
-        # The magic's own line is line 1 of the cell that the user sees.
-        text = "\n" + cell
         space = self.shell.user_ns
-        try:
-            module = compile_source(
-                text,
-                args.device,
-                name=self._cell_name(),
-                defines=defines,
-                options=[*(f"-I{folder}" for folder in args.folders), *args.options],
-                arch=args.arch,
-                strict_device=args.strict_device,
-                unified_memory=args.unified_memory,
-            )
-            if args.timeout is not None:
-                module = module.with_timeout(args.timeout)
-            landed = self._contents(module, args)
-        except CompileError:
-            self._session.leave_old({*_DECLARED.findall(cell), args.name, op_name(args)}, "did not compile", space)
-            raise
-        for warning in module.warnings:
-            print(warning)
-        print(module.build_log, end="")
-        # The kernels are right, whatever is wrong with the operator.
         operator: Any = None
-        mistake: Exception | None = None
-        undo = self._undo_of(args, space)
-        if args.op is not None:
-            try:
-                operator, mistake = self._operator_of(module, args, words, tuning)
-                landed[str(op_name(args))] = operator
-            except (CompileError, ArgumentError) as error:
-                self._session.leave_old({op_name(args)}, "made no operator", space)
-                mistake = error if isinstance(error, CompileError) else UsageError(_named(error, tuning))
-                if isinstance(space.get(str(op_name(args))), Differentiable):
-                    # The kernel of that name would take the operator away.
-                    landed.pop(str(op_name(args)), None)
+        try:
+            args = kernel_parser(words.fill, lambda text: words.fill(text, tuned), tuned).parse(split)
+            refuse_idle(args)
+            refuse_names(args)
+            tuning = Tuning.of_line(args)
+            module = self._compiled(args, cell, tuning)
+            landed = self._contents(module, args)
+            undo = self._undo_of(args, space)
+            if args.op is not None:
+                # A mistake in the line changes nothing, so all of it is read before the operator is registered.
+                asked = self._asked(module, landed, args, words, tuning)
+                parts = {**_parts_of(args, tuning), "shape": args.shape, "reference": asked.reference}
+                operator = landed[str(op_name(args))] = asked.register(lambda: make_op(args.op, module, **parts))
+        except (CompileError, ArgumentError, UsageError) as error:
+            why = "did not compile" if isinstance(error, CompileError) else "has a mistake in its line"
+            self._session.leave_old({*_DECLARED.findall(cell), *_names_in(split)}, why, space)
+            raise
         hidden = self._session.land(landed, cell, space)
         if hidden:
             print(f"%%kernel: this cell now hides {', '.join(hidden)}; `--name m` lands one module `m` instead")
-        if mistake is None or isinstance(mistake, UsageError):
-            # The names of the cell are there by now, for the expressions.
-            wrong = give_gradient(operator, args, words)
-            mistake = mistake or wrong
-        if mistake is not None:
-            raise mistake
-        if args.op is not None and prove(operator, args, words, tuning, undo):
+        if operator is not None and prove(operator, asked, args, words, tuning, undo):
             # The kernels are those of the configuration that the operator has become.
             self._session.land({**self._contents(operator.module, args), str(op_name(args)): operator}, cell, space)
 
-    def _operator_of(self, module: Any, args: argparse.Namespace, words: Expressions, tuning: Tuning | None) -> tuple[Any, UsageError | None]:
-        """The operator of a cell, in its first configuration, and what is wrong with its reference, without which it is made then."""
-        reference = mistake = None
+    def _compiled(self, args: argparse.Namespace, cell: str, tuning: Tuning | None) -> Any:
+        """The module of a cell, in the first configuration of its tuning."""
+        if tuning is not None:
+            tuning.hold_names(_texts_of(cell, args))
+            tuning.hold_numbers()
+        module = compile_source(
+            # The magic's own line is line 1 of the cell that the user sees.
+            "\n" + cell,
+            args.device,
+            name=self._cell_name(),
+            defines=dict(macro_of(text) for text in args.defines) | (tuning.macros() if tuning is not None else {}),
+            options=[*(f"-I{folder}" for folder in args.folders), *args.options],
+            arch=args.arch,
+            strict_device=args.strict_device,
+            unified_memory=args.unified_memory,
+        )
+        for warning in module.warnings:
+            print(warning)
+        print(module.build_log, end="")
+        return module if args.timeout is None else module.with_timeout(args.timeout)
+
+    def _asked(self, module: Any, landed: dict[str, Any], args: argparse.Namespace, words: Expressions, tuning: Tuning | None) -> Asked:
+        """What the line asks of its operator, held against that operator as it will be."""
         try:
-            reference = None if args.reference is None else words.function(args.reference, f"--reference {args.reference}", "reference")
-        except UsageError as error:
-            mistake = UsageError(f"{error}; the operator is there without a reference, so run the cell again when there is one")
-            mistake.__cause__ = error.__cause__
-        names = ("kernel", "threads", "block", "grid", "shared_mem")
-        parts = {name: getattr(args, name) for name in names} if tuning is None else tuning.first_parts()
-        return make_op(args.op, module, shape=args.shape, reference=reference, **parts), mistake
+            made = trial(args.op, module, {**_parts_of(args, tuning), "shape": args.shape})
+        except ArgumentError as error:
+            raise UsageError(_named(error, tuning)) from None
+        # The names of the cell are there for the expressions.
+        own = landed if isinstance(made, Declared) else {**landed, str(op_name(args)): made}
+        with self._session.lent(own, self.shell.user_ns):
+            return Asked.of_line(made, args, words, tuning)
 
     def _undo_of(self, args: argparse.Namespace, space: dict[str, Any]) -> Callable[[], bool]:
         """What gives the operator of a cell the meaning that it has now, and True if it has one: that of an operator of kernels."""
@@ -205,24 +196,17 @@ class WorkbenchMagics(Magics):
     def kernel_check(self, line: str) -> Any:
         """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R --atol A]: checks an operator against its reference.
 
-        Without arguments arrays get 4,099 random numbers and scalars 1. ARG is an expression, or name=expression.
+        Without arguments arrays get some 4,099 random numbers, in the shapes of the signature, and scalars 1. ARG is an expression, or name=expression.
         """
         words = Expressions(self.shell, "%kernel_check")
-        parser = Parser("%kernel_check", "Checks an operator against its reference.", "OP, ARG and EXPR", words.fill)
-        parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
-        arguments = "an argument of the call, or name=argument; without any, arrays get 4,099 random numbers and scalars 1"
-        parser.add_argument("args", nargs="*", type=parser.expression, default=[], metavar="ARG", help=arguments)
-        parser.add_argument("--reference", type=parser.expression, metavar="EXPR", help="a callable to check against, instead of the operator's own")
-        parser.add_argument("--rtol", type=parser.number, metavar="R", help="relative tolerance; --atol belongs to it")
-        parser.add_argument("--atol", type=parser.number, metavar="A", help="absolute tolerance; --rtol belongs to it")
-        given = parser.parse(split_line(line, "%kernel_check"))
+        given = check_parser(words.fill).parse(split_line(line, "%kernel_check"))
         options = tolerances(given)
         refuse_one(given, "%kernel_check")
         operator = self._operator(given.op, words)
         if given.reference is not None:
             options["reference"] = words.function(given.reference, f"--reference {given.reference}", "reference")
         elif operator.reference is None:
-            raise UsageError(f"%kernel_check: `{operator.name}` has no reference; write --reference f")
+            raise UsageError(f"%kernel_check: {operator._lacks('reference', 'write --reference f')}")
         made = None
         for text in given.args:
             made = (made or Arguments()) + words.arguments(text)
@@ -238,15 +222,7 @@ class WorkbenchMagics(Magics):
         operator's arguments and `n`, the size (`--bytes "2 * x.nbytes" --flops n`), or `counted`.
         """
         words = Expressions(self.shell, "%kernel_bench")
-        parser = Parser("%kernel_bench", "Times an operator over sizes, beside others or its reference.", "OP, EXPR and E", words.fill)
-        parser.add_argument("op", type=parser.expression, metavar="OP", help="the operator")
-        parser.add_argument("others", nargs="*", type=parser.expression, default=[], metavar="NAME=EXPR", help="a callable to time beside it, by its name")
-        parser.add_argument(
-            "--sizes", type=lambda word: parse_sizes(parser.text(word)), default=SIZES, metavar="S", help="1k:1M (doubling), 1k:1M:4 or 1000,5000"
-        )
-        parser.add_argument("--make", type=parser.expression, metavar="EXPR", help="a callable that makes the arguments for a size, instead of random arrays")
-        add_counts(parser)
-        given = parser.parse(split_line(line, "%kernel_bench"))
+        given = bench_parser(words.fill).parse(split_line(line, "%kernel_bench"))
         operator = self._operator(given.op, words)
         others = words.contestants(given.others)
         make = None if given.make is None else words.function(given.make, f"--make {given.make}", "maker of arguments")
@@ -292,10 +268,7 @@ class WorkbenchMagics(Magics):
         Of a kernel: the header, its entry, and the functions and variables that it names.
         """
         words = Expressions(self.shell, "%kernel_gpu")
-        parser = Parser("%kernel_gpu", "Shows the PTX that NVIDIA's compiler makes of a kernel, or of a module; it needs NVRTC and no GPU.", "NAME", words.fill)
-        parser.add_argument("name", type=parser.expression, metavar="NAME", help="a kernel, an operator or a module: a name, or an expression")
-        parser.add_argument("--arch", type=parser.text, metavar="A", help="the GPU's architecture: sm_90")
-        given = parser.parse(split_line(line, "%kernel_gpu"))
+        given = gpu_parser(words.fill).parse(split_line(line, "%kernel_gpu"))
         code, _ = self._code_of(given.name, words)
         module = code if isinstance(code, Module) else code.module
         _, (source, state, timeout) = module.__reduce__()
@@ -339,14 +312,8 @@ class WorkbenchMagics(Magics):
 
         A statement that queues work on a GPU is timed until the work is done. `-o` gives the report, too. Braces and dollars are Python's.
         """
-        does = "Times STATEMENT, which is the rest of the line, as Python has it: the median of a call and its 95 % interval."
-        shape = "%%timekernel [-h] [--seconds S] [--flush-cache] [-o] STATEMENT"
-        parser = Parser("%timekernel", does, "STATEMENT", Expressions(self.shell, "%timekernel").fill, usage=shape)
-        parser.add_argument("--seconds", type=parser.number, default=0.2, metavar="S", help="how long to measure at most; 200 samples end it before")
-        parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call")
-        parser.add_argument("-o", dest="wanted", action="store_true", help="give the report of the benchmark")
         words, statement = options_before(line)
-        given = parser.parse(words)
+        given = time_parser(Expressions(self.shell, "%timekernel").fill).parse(words)
         run = self._callable_of(statement)
         report = time_callables({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
         row = report.rows[0]
@@ -393,10 +360,7 @@ class WorkbenchMagics(Magics):
         Of an operator its versions, with their checks and their times (`op.history`).
         """
         words = Expressions(self.shell, "%kernel_history")
-        does = "Shows every text that a name stood for, each with its difference from the one before; of an operator its versions, with checks and times."
-        parser = Parser("%kernel_history", does, "", words.fill)
-        parser.add_argument("name", nargs="?", type=parser.text, metavar="NAME", help="a kernel, an operator or a module that a cell has made")
-        name = parser.parse(split_line(line, "%kernel_history")).name
+        name = history_parser(words.fill).parse(split_line(line, "%kernel_history")).name
         if not name:
             raise UsageError("%kernel_history: whose? write %kernel_history NAME")
         made = self.shell.user_ns.get(name)
@@ -415,6 +379,18 @@ class WorkbenchMagics(Magics):
         return operator
 
 
+def _names_in(words: Sequence[str]) -> set[str]:
+    """The names of the module and of the operator that a line makes, which may have a mistake elsewhere."""
+    said = dict(zip(words, words[1:]))
+    return {said[option].split("(")[0].split("::")[-1].strip().replace(".", "_") for option in ("--op", "--name") if option in said}
+
+
+def _parts_of(args: argparse.Namespace, tuning: Tuning | None) -> dict[str, Any]:
+    """The parts of the operator of a cell besides its shape, in the first configuration of its tuning."""
+    names = ("kernel", "threads", "block", "grid", "shared_mem")
+    return {name: getattr(args, name) for name in names} if tuning is None else tuning.first_parts()
+
+
 def _texts_of(cell: str, args: argparse.Namespace) -> list[str]:
     """The text of a cell and those of the headers that it includes."""
     found: dict[str, str] = {}
@@ -423,9 +399,9 @@ def _texts_of(cell: str, args: argparse.Namespace) -> list[str]:
     return [cell, *found.values()]
 
 
-def _named(error: Exception, tuning: Tuning | None) -> str:
+def _named(error: ArgumentError, tuning: Tuning | None) -> str:
     """The error of an operator that cannot be made, by the options of the line that say it."""
-    text = str(error) if tuning is None else tuning.named(error)
+    text = in_options(error) if tuning is None else tuning.named(in_options(error))
     part, colon, rest = text.partition(":")
     return f"--{part.replace('_', '-')}:{rest}" if colon and part in ("threads", "grid", "block", "shared_mem") else text
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _workbench
 from .errors import ArgumentError
+from .pickles import refuse
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table, place, place_columns
 
@@ -179,8 +180,9 @@ def install() -> None:
     """Gives the native classes the methods of a report, and their docstrings the columns."""
     for native, half, columns in KINDS:
         for name, method in {**vars(Report), **vars(half)}.items():
-            if callable(method) and (name in _SPECIAL or not name.startswith("__")):
+            if callable(method) and (name in _SPECIAL or not name.startswith("__")) and not (name.startswith("_file_") and hasattr(native, name)):
                 setattr(native, name, method)
+        native.__reduce__ = refuse
         tell_columns(native, columns)
 
 

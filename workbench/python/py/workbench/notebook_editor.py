@@ -7,11 +7,11 @@ meaning of a name, comes by a comm, whose target is `TARGET`.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Mapping
 
 from . import language_service
 from ._shell import running_shell
-from .cells import CudaText, cuda_texts
+from .cells import CudaText, cuda_texts, magic_line_at, MAGICS
 
 __all__ = ["TARGET", "answer", "install", "install_here", "uninstall"]
 
@@ -26,12 +26,18 @@ def _text_at(cell: str, offset: int) -> CudaText | None:
     return next((text for text in cuda_texts(cell) if text.start <= offset <= text.end), None)
 
 
-def _complete(context: Any) -> dict[str, Any]:
-    """Completions of a cell, for `IPCompleter.custom_matchers`."""
+def _complete(context: Any, space: Mapping[str, Any]) -> dict[str, Any]:
+    """Completions of a cell, for `IPCompleter.custom_matchers`; `space` are the notebook's names."""
     from IPython.core.completer import SimpleCompletion
+
+    from .magic_completion import complete_line
 
     cell = context.full_text
     offset = sum(len(line) + 1 for line in cell.split("\n")[: context.cursor_line]) + context.cursor_position
+    words = complete_line(cell, offset, space)
+    if words is not None:
+        made = [SimpleCompletion(word, type="param" if word.startswith("-") else "instance") for word in words.words]
+        return {"completions": made, "matched_fragment": words.fragment, "suppress": words.is_all, "ordered": True}
     text = _text_at(cell, offset)
     if text is None:
         return {"completions": []}
@@ -73,6 +79,19 @@ def _described(cell: str, offset: int) -> tuple[str, str] | None:
         argument = f"Argument {call.active_parameter + 1}: `{shown[0].declaration[start:end]}`"
         documentation = f"{argument}\n\n{documentation}" if documentation else argument
     return _shown([signature.declaration for signature in shown], documentation)
+
+
+def _helped(cell: str, offset: int) -> tuple[str, str] | None:
+    """The help of the magic or of the option at a place: as plain text and as Markdown."""
+    from .magic_completion import help_at
+
+    shown = help_at(cell, offset)
+    return None if shown is None else (shown, f"```text\n{shown}\n```")
+
+
+def _is_in_line(cell: str, offset: int) -> bool:
+    """True in the line of a magic, which may be the end of a cell."""
+    return magic_line_at(cell, offset, MAGICS) is not None
 
 
 def _shown(declarations: list[str], documentation: str) -> tuple[str, str]:
@@ -144,9 +163,10 @@ class _Inspect:
         self.before = before
 
     def __call__(self, code: str, cursor_pos: int, *args: Any, **kwargs: Any) -> Any:
-        described = _described(code, cursor_pos)
+        described = _helped(code, min(cursor_pos, len(code))) or _described(code, cursor_pos)
         if described is None:
-            if _text_at(code, min(cursor_pos, len(code))) is not None:
+            offset = min(cursor_pos, len(code))
+            if _text_at(code, offset) is not None and not _is_in_line(code, offset):
                 return {"status": "ok", "found": False, "data": {}, "metadata": {}}
             return self.before(code, cursor_pos, *args, **kwargs)
         data = {"text/plain": described[0], "text/markdown": described[1]}
@@ -159,7 +179,7 @@ def install(shell: Any) -> None:
     if completer is not None and hasattr(completer, "custom_matchers"):
         from IPython.core.completer import context_matcher
 
-        matcher = context_matcher(identifier="workbench", priority=100)(_complete)
+        matcher = context_matcher(identifier="workbench", priority=100)(lambda context: _complete(context, shell.user_ns))
         if not any(getattr(known, "matcher_identifier", None) == "workbench" for known in completer.custom_matchers):
             completer.custom_matchers.insert(0, matcher)
     kernel = getattr(shell, "kernel", None)

@@ -19,8 +19,9 @@ from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemp
 from .benchmark import distinct
 from .description import Documentation
 from .copying import copies
-from .differentiable import Differentiable, LibraryOp, PythonOp
-from .errors import ArgumentError, make_argument_error
+from .differentiable import Differentiable, here_of, LibraryOp, PythonOp
+from .declared import Declared
+from .errors import ArgumentError, KernelFault, KernelTimeout, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
 from .spec import DTYPES, device_name, moved_to_first, Spec
@@ -31,6 +32,8 @@ __all__ = ["Mismatch", "Op", "check", "op", "ops"]
 
 # Most tries of a call to find its implementation, while other threads register callables.
 _MOST_TRIES = 100
+#: A schema that is a name alone.
+_NAME = re.compile(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*")
 #: Definitions are made one after the other: the numbers of versions follow them.
 _DEFINING = threading.RLock()
 #: Every handle by its name; registering a name again changes the handle there is.
@@ -57,6 +60,20 @@ class Mismatch:
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
     unwritten: bool = False
+
+
+class _Watched:
+    """A reference, and the error that it has raised."""
+
+    def __init__(self, reference: Callable[..., Any]) -> None:
+        self._reference, self.error = reference, cast("BaseException | None", None)
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self._reference(*args)
+        except BaseException as error:
+            self.error = error
+            raise
 
 
 @clear_calls
@@ -109,11 +126,10 @@ class Op(Versioned, Differentiable, NativeOp):
     _repr_pretty_ = Differentiable._repr_pretty_
 
     def __reduce__(self) -> Any:
-        state = {
-            "reference": self.reference,
-            "fake": self._fake,
-        }
-        return _rebuild, (self.schema, self.module, self._parts, state, self._extras())
+        return _rebuild, (self.schema, self.module, self._parts, self._fake, self._extras())
+
+    def _definition(self) -> tuple[Any, ...]:
+        return self.schema, self.module.__reduce__()[1], self._parts
 
     def version(self, number: int) -> Op:
         """A version of it by its number, as an operator of its own that is registered nowhere; its checks and benchmarks are noted in the version.
@@ -282,7 +298,9 @@ class Op(Versioned, Differentiable, NativeOp):
         """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and the threads that wrote them.
 
         Tolerances are torch's for the output's dtype unless both are given. The kernel runs on the CPU: `wb.check` compares what a GPU computes.
-        Raises ArgumentError where there is no reference, and for arguments and options that do not fit.
+        The outcome is noted in the version (`op.history`); a fault or a timeout of the operator is one, too. Raises ArgumentError where there is
+        no reference and for arguments and options that do not fit, KernelFault and KernelTimeout of the operator's kernel, and what the
+        reference raises.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_check(Tensor x) -> Tensor",
@@ -296,17 +314,22 @@ class Op(Versioned, Differentiable, NativeOp):
         self._refuse_device(kwargs, "check")
         wanted = reference or self.reference
         if wanted is None:
-            raise make_argument_error(
-                f"`{self.name}` has no reference; give one, as in op.check(..., reference=f) or wb.op(..., reference=f)"
-            )
+            raise self._lacks("reference", "give one, as in op.check(..., reference=f) or wb.op(..., reference=f)")
         hold_keywords("Op.check", kwargs, self.params, ("reference", "rtol", "atol", "equal_nan"))
         self._warn_stale()
         number = self._number
         inputs = self._arguments(args, kwargs)
-        if self._serving("cpu", inputs) is not None:
-            report = self._check_by_calls(args, kwargs, wanted, rtol, atol, equal_nan)
-        else:
-            report = _workbench.check_op(self, inputs, wanted, rtol, atol, equal_nan, self.name)
+        calls = _Watched(wanted)
+        try:
+            if self._serving("cpu", inputs) is not None:
+                report = self._check_by_calls(args, kwargs, calls, rtol, atol, equal_nan)
+            else:
+                report = _workbench.check_op(self, inputs, calls, rtol, atol, equal_nan, self.name)
+        except (KernelFault, KernelTimeout) as error:
+            if calls.error is not error:
+                # The operator gave nothing that could be compared.
+                self._note_check(number, _workbench.check_results((), (np.zeros(1),), None, None, False, self.name))
+            raise
         self._note_check(number, report)
         return report
 
@@ -401,9 +424,10 @@ class Op(Versioned, Differentiable, NativeOp):
         """Times the operator against its reference or `others`: on these arguments, or over `sizes`. `against` is another version of it: a
         number, or "previous".
 
-        Without `make_args` each array argument gets `n` random numbers and each scalar 1; see `wb.bench` for the rest. All arguments go by
-        position, as to a reference, keyword-only ones too. The operator's times are noted in its history. Raises ArgumentError for arguments
-        and options that do not fit; there is no `device=`, which would time copies, and the error says how calls on a GPU are timed.
+        Without `make_args` arrays of random numbers have the shapes of its signature, the largest about `n` elements, and each scalar is 1;
+        see `wb.bench` for the rest. All arguments go by position, as to a reference, keyword-only ones too. The operator's times are noted in
+        its history. Raises ArgumentError for arguments and options that do not fit; there is no `device=`, which would time copies, and the
+        error says how calls on a GPU are timed.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_bench(Tensor x) -> Tensor",
@@ -426,6 +450,9 @@ class Op(Versioned, Differentiable, NativeOp):
 
     def _random_args(self, n: int) -> tuple[Any, ...]:
         return random_arguments(self, n)
+
+    def _check_args(self, n: int) -> tuple[Any, ...]:
+        return random_arguments(self, n, is_apart=True)
 
     def _define(self, schema: str, module: Module, parts: dict[str, Any]) -> None:
         self._redefine(*_native_arguments(schema, module, parts))
@@ -500,6 +527,24 @@ def candidate(schema: str, module: Module, parts: dict[str, Any]) -> Op:
     made.reference = made._fake = made._vmap_rule = made._samples = None
     made._gradient_rule = (None, None)
     return made
+
+
+def trial(schema: str, module: Module, parts: dict[str, Any]) -> Any:
+    """The operator that `op` would make of a module, registered nowhere; of a host function what its schema says. Raises what `op` raises."""
+    short = _NAME.fullmatch(schema) is not None
+    name = schema.strip() if short else _workbench.schema_parts(schema)[0]
+    if _host_function(module, name, parts["kernel"]) is None:
+        if short:
+            raise _no_results(name)
+        return candidate(schema, module, parts)
+    _hold_host(name, parts)
+    return Declared(name, None if short else schema)
+
+
+def _no_results(name: str) -> ArgumentError:
+    return make_argument_error(
+        f"`{name}`: a kernel does not say which of its pointers are results; write the schema, as in \"{name}(Tensor a, float b) -> Tensor\""
+    )
 
 
 def _as_spec(value: Any) -> Spec:
@@ -596,17 +641,14 @@ def op(
         raise make_argument_error("the source is a kernel with its grid and block; pass the kernel itself, and its block as block=")
     is_callable = callable(source) and not isinstance(source, Module)
     # The schema is a name alone: the types give the rest.
-    short = isinstance(schema, str) and re.fullmatch(r"\s*[A-Za-z_]\w*::[A-Za-z_]\w*(\.\w+)?\s*", schema) is not None
+    short = isinstance(schema, str) and _NAME.fullmatch(schema) is not None
     if short and is_callable:
         schema = inferred(schema.strip(), source)  # type: ignore[arg-type]
     elif short:
         module = source if isinstance(source, Module) else compile_source(source, name=name or schema.strip())
         function = _host_function(module, schema.strip(), kernel)
         if function is None:
-            raise make_argument_error(
-                f"`{schema.strip()}`: a kernel does not say which of its pointers are results; "
-                f'write the schema, as in "{schema.strip()}(Tensor a, float b) -> Tensor"'
-            )
+            raise _no_results(schema.strip())
         parts = {"kernel": kernel, "shape": shape, "threads": threads, "block": block, "grid": grid, "shared_mem": shared_mem}
         return _host_op(schema.strip(), module, function, parts, reference)
     full_name, _ = _workbench.schema_parts(schema)
@@ -634,7 +676,7 @@ def op(
             handles[full_name] = handle
             if old is not None:
                 handle._succeed(old)
-        handle.reference = reference
+        handle.reference, handle._left_behind = reference, ()
         handle._gradient_rule, handle._fake, handle._samples = (None, None), None, None
         handle._others, handle._vmap_rule = {}, None
         handle._keep()
@@ -657,10 +699,8 @@ def _host_function(module: Module, full_name: str, wanted: str | None) -> str | 
     return functions[0] if len(functions) == 1 and not kernels else None
 
 
-def _host_op(
-    schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
-) -> LibraryOp:
-    full_name = schema.strip() if "(" not in schema else _workbench.schema_parts(schema)[0]
+def _hold_host(full_name: str, parts: Mapping[str, Any]) -> None:
+    """Raises ArgumentError for parts that an operator of a host function does not have."""
     for option in ("threads", "block", "grid", "shared_mem"):
         if parts[option] is not None:
             raise make_argument_error(f"`{full_name}` is a host function, which launches itself; leave out {option}=")
@@ -668,6 +708,13 @@ def _host_op(
         raise make_argument_error(
             f"`{full_name}` is a host function: its shapes are derived, or shape= is a callable; a signature says nothing here"
         )
+
+
+def _host_op(
+    schema: str, module: Module, function: str, parts: dict[str, Any], reference: Callable[..., Any] | None
+) -> LibraryOp:
+    full_name = schema.strip() if "(" not in schema else _workbench.schema_parts(schema)[0]
+    _hold_host(full_name, parts)
     namespace, _, rest = schema.strip().partition("::")
     quoted = rest.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     registration = f'\nTORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{quoted}", &{function}); }}\n'
@@ -676,7 +723,7 @@ def _host_op(
     handle: LibraryOp = handles[full_name.partition(".")[0]]
     if "(" not in schema:
         _workbench.hold_to_schema(handle.name)
-    handle.reference, handle._origin = reference, (text, function)
+    handle.reference, handle._left_behind, handle._origin = reference, (), (text, function)
     if parts["shape"] is not None:
         handle.register_fake(parts["shape"])
     return handle
@@ -698,7 +745,7 @@ def _python_op(schema: str, function: Callable[..., Any], shape: Any, reference:
             if isinstance(old, Op):
                 old._keep()
             handle._succeed(old)
-    handle.function, handle.reference = function, reference
+    handle.function, handle.reference, handle._left_behind = function, reference, ()
     handle._gradient_rule, handle._fake = (None, None), shape
     handle._others, handle._vmap_rule = {}, None
     torch_side.define(name)
@@ -723,10 +770,11 @@ def adopt_library(names: Sequence[str]) -> None:
         torch_side.define(name)
 
 
-def _rebuild(schema: str, module: Module, parts: dict[str, Any], state: dict[str, Any], extras: dict[str, Any]) -> Any:
-    made = op(schema, module, **parts, reference=state["reference"])
-    made._fake = state["fake"]
-    return made._with(extras)
+def _rebuild(schema: str, module: Module, parts: dict[str, Any], fake: Any, extras: dict[str, Any]) -> Any:
+    here = here_of(_workbench.schema_parts(schema)[0])
+    made = op(schema, module, **parts)
+    made._fake = fake
+    return made._from_pickle(here, extras)
 
 
 class _Namespace:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .errors import make_argument_error
+from .shape_dims import shapes_of
 
 __all__ = ["random_arguments"]
 
@@ -20,9 +21,9 @@ _PLAIN = frozenset(
 _VECTOR = re.compile(r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]")
 
 
-def random_arguments(op: Any, n: int) -> tuple[Any, ...]:
-    """Arguments in the schema's order: for each array `n` random numbers of its kernel's element type, integers below 100 and below `n`; for
-    each number 1.
+def random_arguments(op: Any, n: int, *, is_apart: bool = False) -> tuple[Any, ...]:
+    """Arguments in the schema's order: arrays of random numbers of their kernel's element type, in the shapes that `shapes_of` has for `n`,
+    integers below 100 and below every extent; for each number 1.
 
     Raises ArgumentError for arrays of structs or complex numbers, and for bfloat16 where ml_dtypes is not installed.
 
@@ -34,7 +35,8 @@ def random_arguments(op: Any, n: int) -> tuple[Any, ...]:
     ('int32', (5,), True, 1)
     """
     rng = np.random.default_rng(0)
-    signature = _signature(op)
+    signature, shapes = _signature(op), shapes_of(op, n, is_apart=is_apart)
+    below = max(1, min([100, *(extent for shape in shapes.values() for extent in shape)]))
     made: list[Any] = []
     for name, (kind, dtype) in zip(op.params, op._kinds):
         if kind.rstrip("?") != "Tensor":
@@ -43,9 +45,9 @@ def random_arguments(op: Any, n: int) -> tuple[Any, ...]:
         _hold_plain(op.name, name, signature)
         dtype = dtype or "float32"
         if dtype.endswith(("float16", "float32", "float64")):
-            made.append(rng.standard_normal(n).astype(_dtype(op.name, name, dtype)))
+            made.append(np.asarray(rng.standard_normal(shapes[name])).astype(_dtype(op.name, name, dtype)))
         else:
-            made.append(rng.integers(0, 2 if dtype == "bool" else max(1, min(100, n)), n).astype(dtype))
+            made.append(np.asarray(rng.integers(0, 2 if dtype == "bool" else below, shapes[name])).astype(dtype))
     return tuple(made)
 
 

@@ -45,6 +45,14 @@ class Report:
         """The picture of its file: its text, where it has no plot."""
         return _workbench.text_picture(self._name(), str(self))
 
+    def _file_html(self) -> str:
+        """Its card in a file."""
+        return self._repr_mimebundle_()["text/html"]
+
+    def _file_text(self) -> str:
+        """Its text in a file."""
+        return str(self)
+
     def to_pandas(self) -> Any:
         """The rows as a DataFrame of pandas. The docstring of the report's class has the columns; they have the same types with zero rows as with many.
         Indices and other tuples are lists, as in polars. What is missing is NA, among floats NaN. Raises ImportError where pandas is not installed.
@@ -113,9 +121,9 @@ class Report:
             self._picture().save(path)
             return
         elif ending == ".html":
-            text = _page(self._name(), self._repr_mimebundle_()["text/html"])
+            text = _page(self._name(), self._file_html())
         elif ending == ".txt":
-            text = f"{self}".rstrip("\n") + "\n"
+            text = self._file_text().rstrip("\n") + "\n"
         else:
             raise make_argument_error(f"`{path}` ends in none of {', '.join(f'`{one}`' for one in ENDINGS)}")
         # Bytes keep the ends of lines on every system. What is no character of UTF-8, half a pair of UTF-16, is escaped, in JSON by its own rule.

@@ -6,9 +6,10 @@ import math
 import re
 from typing import Any, Mapping, Sequence
 
+from .description import split_list
 from .errors import make_argument_error
 
-__all__ = ["ANY", "arrays_of", "names_of", "shape_of"]
+__all__ = ["ANY", "arrays_of", "elements_of", "names_of", "shape_of", "shapes_of"]
 
 #: The name of `*` in a signature: dims of any number, which are the same wherever it stands.
 ANY = "*"
@@ -52,6 +53,30 @@ def shape_of(dims: Sequence[str], values: Mapping[str, Any]) -> tuple[int, ...]:
         else:
             shape.append(values[dim])
     return tuple(shape)
+
+
+def shapes_of(op: Any, n: int, *, is_apart: bool = False) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays of a call of size `n`, as the signature has them: all named dims have one extent, and their product is at most `n`
+    in the array that has most of them, of arguments and results. With `is_apart` the extents are about as large, odd and different: on no
+    border of a block, and none in another one's place. Where a callable is the shape, arrays have one dim.
+
+    >>> import workbench as wb
+    >>> op = wb.op("doc::shapes(Tensor a, Tensor b) -> Tensor", "__global__ void k(const float* a, const float* b, float* y, int m, int n) {}",
+    ...            shape="a[m, n], b[n, 3] -> y[m]")
+    >>> shapes_of(op, 1024), shapes_of(op, 1024, is_apart=True)
+    ({'a': (32, 32), 'b': (32, 3)}, {'a': (33, 35), 'b': (35, 3)})
+    """
+    signature = op._parts["shape"]
+    if callable(signature):
+        return {name: (n,) for name, (kind, _) in zip(op.params, op._kinds) if kind.rstrip("?") == "Tensor"}
+    arrays = arrays_of(op)
+    results = [split_list(dims) for _, dims in _ARRAY.findall((signature or "").partition("->")[2])]
+    rank = max((sum(not dim.strip().isdigit() for dim in dims if dim.strip()) for dims in (*arrays.values(), *results)), default=1)
+    extent = round(n ** (1 / max(rank, 1)))
+    extent -= extent ** max(rank, 1) > n
+    extents = {name: (extent | 1) + 2 * at if is_apart else extent for at, name in enumerate(names_of(arrays))}
+    values = {name: (one,) if name == ANY else one for name, one in extents.items()}
+    return {name: shape_of(dims, values) for name, dims in arrays.items()}
 
 
 def elements_of(arrays: Mapping[str, Sequence[str]], values: Mapping[str, Any]) -> int:

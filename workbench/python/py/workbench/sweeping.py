@@ -80,7 +80,7 @@ def sweep(
         raise make_argument_error(f"an operator of a kernel is swept, got {type(op).__name__}")
     reference = reference or op.reference
     if reference is None:
-        raise make_argument_error(f"`{op.name}` has no reference; give one, as in wb.sweep(op, reference=f)")
+        raise op._lacks("reference", "give one, as in wb.sweep(op, reference=f)")
     if (rtol is None) != (atol is None):
         raise make_argument_error("give both rtol and atol, or neither")
     case = _Case(op, reference, make_args, dict(args or {}), rtol, atol, seed)

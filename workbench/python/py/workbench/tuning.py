@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import math
@@ -15,6 +16,8 @@ from ._annotations import a_type
 from ._calls import clear_calls
 from ._progress import progress_text
 from ._workbench import Module, NativeTuneReport, Svg
+from .benchmark import bench_callable
+from .copying import copies
 from .errors import ArgumentError, make_argument_error, nearest
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table, columns_of, scalar
@@ -363,7 +366,7 @@ class TuneReport(Report):
     @property
     def best(self) -> Op:
         """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator. The
-        gradient and other registrations of an operator that was tuned stay."""
+        gradient and other registrations of an operator that was tuned stay. Its check and its time are noted in the version (`op.history`)."""
         return self._define(self._task.reference)
 
     def _define(self, reference: Callable[..., Any] | None) -> Op:
@@ -372,7 +375,26 @@ class TuneReport(Report):
 
         config = self.best_config
         parts = tuning_worker.parts_of(self._task.parts, config)
-        return redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, reference)
+        made = redefined(self._operator, self._task.schema, tuning_worker.module_of(self._task, config), parts, reference)
+        self._note(made, config)
+        return made
+
+    def _note(self, op: Op, config: Config) -> None:
+        """Notes in the newest version of an operator, which is one of the configurations, whether it is right, and if it is its time."""
+        version, task = op.history[-1], self._task
+        status = next((row["status"] for row in self.rows if row["config"] == config), "lost")
+        if status == "lost":
+            return
+        # What a configuration raises is known from the rows.
+        with contextlib.suppress(Exception):
+            args = tuning_worker.arguments_of(task, config)
+            if task.reference is not None and (version.check is None or version.passed != (status == "ok")):
+                count = op._positional
+                op.check(*args[:count], reference=task.reference, rtol=task.rtol, atol=task.atol, **dict(zip(op.params[count:], args[count:])))
+            if status == "ok" and all(time["size"] != task.size for time in version.times):
+                number, mine = op._number, tuple(copies(args))
+                timed = bench_callable(op.__name__, op._by_position(), (), None, sizes=[task.size], make_args=lambda _: mine, seconds_per_size=task.seconds)
+                op._note_times(number, timed, op.__name__)
 
     def plot(self, across: str | None = None, down: str | None = None) -> Svg:
         """The landscape: times of the values of two parameters (by default those with the largest effect), each the best over the others.

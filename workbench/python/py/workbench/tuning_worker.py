@@ -13,7 +13,7 @@ import numpy as np
 from . import _workbench
 from ._compile import collect_headers, rebuild
 from ._compile import compile as compile_source
-from ._options import parse_options
+from ._options import hold_folders, parse_options
 from .copying import copies
 from .errors import ArgumentError, CompileError, DeviceUnavailable, ExtensionError, KernelFault, KernelTimeout, make_argument_error
 from .reports import first_fact
@@ -123,6 +123,7 @@ def module_of(task: Task, config: Config) -> Any:
         return module if task.timeout is None else module.with_timeout(task.timeout)
     state = dict(task.state)
     parsed = parse_options(extra, state["device"])
+    hold_folders(parsed.include_dirs)
     state["defines"] = list({**dict(state["defines"]), **macros_of(task.parts["kernel"], config), **dict(parsed.defines)}.items())
     state["headers"] = dict(state["headers"])
     collect_headers(task.source, parsed.include_dirs, state["headers"])
