@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, TypeVar, cast
 
 from . import _workbench
-from .errors import ArgumentError, make_argument_error, nearest
+from .errors import ArgumentError, make_argument_error, nearest, plural
 
 __all__ = ["clear_calls", "hold_keywords", "install"]
 
@@ -74,8 +74,7 @@ def _mistake(function: Any, is_method: bool, args: tuple[Any, ...], kwargs: Mapp
     if len(args) > len(by_place) and not any(one.kind is one.VAR_POSITIONAL for one in every):
         rest = [one for one in by_name if one not in by_place]
         advice = f"; the others go by name: {', '.join(rest)}" if rest else ""
-        most = f"{len(by_place)} argument{'' if len(by_place) == 1 else 's'} by position"
-        return make_argument_error(f"`{name}` takes at most {most} ({', '.join(by_place)}), {len(args)} given{advice}")
+        return make_argument_error(f"`{name}` takes at most {plural(len(by_place), 'argument')} by position ({', '.join(by_place)}), {len(args)} given{advice}")
     twice = next((one for one in by_place[: len(args)] if one in kwargs), None)
     if twice is not None:
         return make_argument_error(f"`{name}`: argument `{twice}` is given twice")
@@ -83,7 +82,7 @@ def _mistake(function: Any, is_method: bool, args: tuple[Any, ...], kwargs: Mapp
     missing = [one.name for one in every if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name not in given]
     if not missing:
         return None
-    return make_argument_error(f"`{name}`: argument `{missing[0]}` is missing {has}")
+    return make_argument_error(f"`{name}`: argument `{missing[0]}` is missing{'' if by_name == missing[:1] else ' ' + has}")
 
 
 def _name_of(function: Any, owner: Any) -> str:

@@ -342,7 +342,7 @@ class WorkbenchMagics(Magics):
         shape = "%%timekernel [-h] [--seconds S] [--flush-cache] [-o] STATEMENT"
         parser = Parser("%timekernel", does, "STATEMENT", Expressions(self.shell, "%timekernel").fill, usage=shape)
         parser.add_argument("--seconds", type=parser.number, default=0.2, metavar="S", help="how long to measure at most; 200 samples end it before")
-        parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call")
+        parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call: 6 calls at least, each after a write of twice the last-level cache")
         parser.add_argument("-o", dest="wanted", action="store_true", help="give the report of the benchmark")
         words, statement = options_before(line)
         given = parser.parse(words)
@@ -350,10 +350,13 @@ class WorkbenchMagics(Magics):
         report = time_callables({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
         row = report.rows[0]
         caches = "flushed" if given.flush_cache else "warm"
+        code = f", {row['tier']} code" if row["tier"] else ""
         print(
             f"{format_seconds(row['median'])} a call, 95 % interval {format_seconds(row['low'])} to {format_seconds(row['high'])} "
-            f"({row['samples']:,} samples of {row['batch']:,}, caches {caches})"
+            f"({row['samples']:,} samples of {row['batch']:,}, caches {caches}{code})"
         )
+        for note in report._notes:
+            print(f"note: {note}")
         return report if given.wanted else None
 
     def _callable_of(self, statement: str) -> Any:
