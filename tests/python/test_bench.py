@@ -204,11 +204,13 @@ def test_a_report_is_a_table_for_other_programs(tmp_path):
     with open(tmp_path / "report.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["name"], int(row["size"])) for row in rows] == [(name, 10), ("other", 10), (name, 20), ("other", 20)]
-    wanted = [{key: value for key, value in row.items() if key != "times"} for row in report.rows]
+    wanted = [{key: value for key, value in row.items() if key not in ("times", "tier")} for row in report.rows]
     # Times are written to the last bit.
     assert [{key: type(want[key])(row[key]) for key in want} for row, want in zip(rows, wanted)] == wanted
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    assert report.to_pandas().to_dict("records") == wanted and report.to_polars().to_dicts() == wanted
+    assert report.to_pandas().drop(columns="tier").to_dict("records") == wanted and report.to_polars().drop("tier").to_dicts() == wanted
+    # Nothing was launched.
+    assert [row["tier"] for row in rows] == [""] * 4 and report.to_pandas()["tier"].isna().all() and report.to_polars()["tier"].is_null().all()
     assert pandas.api.types.is_integer_dtype(report.to_pandas()["batch"]) and report.to_polars().schema["median"] == polars.Float64
 
 

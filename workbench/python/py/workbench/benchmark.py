@@ -241,9 +241,12 @@ def bench_callable(
     sizes: Iterable[int] | None = None,
     make_args: Callable[[int], Any] | None = None,
     others: Mapping[str, Callable[..., Any]] | None = None,
+    title: str | None = None,
     **options: Any,
 ) -> BenchReport:
-    """A sweep of one operator against its reference and others, or a measurement on the arguments given."""
+    """A sweep of one operator against its reference and others, or a measurement on the arguments given. Its title is the operator's name, where
+    no other is given."""
+    title = name if title is None else title
     contestants: dict[str, Callable[..., Any]] = {name: function}
     if others:
         contestants.update(others)
@@ -253,10 +256,10 @@ def bench_callable(
         if not args:
             raise make_argument_error(f"give arguments to time `{name}` on, or make_args to make them for each size")
         sizes = [max((int(np.prod(getattr(arg, "shape", None) or np.shape(arg), dtype=np.int64)) for arg in args), default=1)]
-        return bench(contestants, sizes, lambda n: tuple(args), title=name, **options)
+        return bench(contestants, sizes, lambda n: tuple(args), title=title, **options)
     if sizes is None:
         raise make_argument_error("make_args comes with sizes")
-    return bench(contestants, sizes, make_args, title=name, **options)
+    return bench(contestants, sizes, make_args, title=title, **options)
 
 
 def distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:

@@ -474,6 +474,7 @@ class Differentiable:
         reference = None if name == "reference" else self.reference
         if reference is None and self.reference is not None and not others:
             others = {"its reference": self.reference}
+        options["title"] = self.__name__
         return bench_callable(name, self._by_position(), args, reference, sizes=sizes, make_args=make_args, others=others, **options)
 
     def _called(self) -> str:

@@ -173,7 +173,7 @@ class History(Report):
         check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}", f"version {old}")
         others = {f"version {old}": before}
         timed = () if sizes is not None else tuple(_own(value) for value in copies(given))
-        bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, **options)
+        bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, title=op.__name__, **options)
         card = self._native.difference_card(old, new)
         return Comparison(old, new, self.difference(old, new), check, bench, card)
 
