@@ -8,7 +8,7 @@ import functools
 import inspect
 import numbers
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable, TypeVar, cast
 
 from . import _workbench
@@ -93,14 +93,13 @@ def _name_of(function: Any, owner: Any) -> str:
     return f"wb.{name}" if owner is None else f"{type(owner).__name__}.{name}"
 
 
-def hold_keywords(what: str, keywords: Iterable[str], params: Iterable[str], options: Iterable[str]) -> None:
+def hold_keywords(what: str, keywords: Iterable[str], params: Sequence[str], options: Iterable[str]) -> None:
     """Raises ArgumentError for a keyword that is neither an argument of an operator nor an option of what is called with these."""
     known = [*options, *params]
+    arguments = f"; arguments of the operator: {', '.join(params)}" if params else ""
     for key in keywords:
         if key not in known:
-            raise make_argument_error(
-                f"`{what}` has no option `{key}`{nearest(key, known)} (options: {', '.join(options)}; arguments of the operator: {', '.join(params)})"
-            )
+            raise make_argument_error(f"`{what}` has no option `{key}`{nearest(key, known)} (options: {', '.join(options)}{arguments})")
 
 
 def _launch(native: Any) -> Any:
