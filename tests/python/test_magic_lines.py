@@ -291,3 +291,11 @@ def test_sizes_of_an_operator_that_nothing_describes_need_somebody_who_makes_arg
     line = "--op 'lab::host_times(Tensor x) -> Tensor' --check 'lambda x: 2 * x' --bench --args 'np.ones(3)' --sizes 100 --bytes 8"
     text = "at::Tensor host_times(at::Tensor x) { return x * 2; }"
     assert "`lab::host_times` does not say what its arrays are; give make_args=" in mistake(shell, f"%%kernel {line}\n{text}")
+
+
+def test_a_timed_statement_says_which_code_it_ran(shell, capsys):
+    shell.run_cell("%%kernel\n__global__ void timed(float* y, int n) { for (int k = 0; k < 40; ++k) y[threadIdx.x] = y[threadIdx.x] * 0.5f + n; }")
+    shell.run_cell("import numpy as np; y = np.ones(256, np.float32)")
+    shown = out(shell, capsys, "%timekernel --seconds 0.001 timed[8, 256](y, 1)")
+    assert f", caches warm, {shell.user_ns['timed'].tier} code)" in shown and "note" not in shown
+    assert "code" not in out(shell, capsys, "%timekernel --seconds 0.001 y.sum()")

@@ -190,6 +190,17 @@ impl Teller<'_> {
     }
 }
 
+/// The error of a sweep that has nothing to time.
+fn hold(names: &[String], sizes: &[u64], config: &BenchConfig) -> Result<()> {
+    let missing = match () {
+        () if names.is_empty() => "no contestant is given",
+        () if sizes.is_empty() => "`sizes` is empty",
+        () if config.rounds == 0 => "`rounds` is 0",
+        () => return Ok(()),
+    };
+    Err(Error::argument(format!("nothing to time: {missing}")))
+}
+
 /// Times as [`sweep`] does until the user wants it to stop. What was measured until then is the result, with a note; a size counts
 /// if each contestant has [`LEAST`] samples of it.
 ///
@@ -202,15 +213,7 @@ pub fn sweep_while<'a>(
     config: &BenchConfig,
     asking: &Asking<'_>,
 ) -> Result<BenchReport> {
-    if names.is_empty() {
-        return Err(Error::argument("nothing to time: no contestant is given"));
-    }
-    if sizes.is_empty() {
-        return Err(Error::argument("nothing to time: `sizes` is empty"));
-    }
-    if config.rounds == 0 {
-        return Err(Error::argument("nothing to time: `rounds` is 0"));
-    }
+    hold(names, sizes, config)?;
     let timer = Timer::get();
     let mut flusher = (config.cache == CachePolicy::Flush).then(Flusher::new);
     // Code compiled earlier that is not timed here is not waited for.

@@ -8,19 +8,16 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
 pub use compare::{Comparison, Mismatch, Precision, Tolerance, Value, Writer, compare, compare_as, ulp_distance};
 pub use reference::CheckArgs;
-pub use report::{CheckReport, OutputCheck};
+pub use report::{CheckReport, OutputCheck, REFERENCE};
+
+use std::time::Duration;
 
 use crate::ops::binding::Source;
 use crate::ops::{IntoArgs, Op, OwnedArg, RunConfig, fill_defaults};
 use crate::plural::{is_or_are, plural};
 use crate::runtime::{Result, Tensor};
-
-/// The words for what results are compared with, where they are no others.
-pub(crate) const REFERENCE: &str = "its reference";
 
 /// The longest call that looks for early reads, where no limit is given.
 const LONGEST: Duration = Duration::from_secs(10);

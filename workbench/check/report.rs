@@ -4,11 +4,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::REFERENCE;
 use super::compare::{Comparison, Mismatch, worse};
 use crate::line_width::write_line;
 use crate::ops::history::CheckNote;
 use crate::runtime::Tensor;
+
+/// The words for what results are compared with, where there are no others.
+pub const REFERENCE: &str = "its reference";
 
 /// One output compared with its reference.
 #[derive(Debug, Clone, Serialize)]

@@ -4,9 +4,9 @@ use super::card::{check_card, slider, tier_card};
 use super::html::{Column, Table};
 use super::{MimeBundle, Show};
 use crate::autograd::{GradReport, Jacobian};
+use crate::check::Value;
 use crate::check::compare::unravel;
-use crate::check::report::{CheckReport, OutputCheck, index, writer};
-use crate::check::{REFERENCE, Value};
+use crate::check::report::{CheckReport, OutputCheck, REFERENCE, index, writer};
 use crate::plot::{
     CountScale, DifferenceOptions, ErrorKind, Side, Slice, Svg, difference_map, difference_slices, error_histogram,
     error_scatter,
