@@ -57,10 +57,8 @@ pub fn check_outputs_as(
         let comparison = compare_as(a, e, [ap, ep], options.tolerance, options.equal_nan);
         let (av, ev) = (a.to_f64_vec(), e.to_f64_vec());
         // NaN that does not agree with NaN is as far from it as from any number.
-        let ulp = |(x, y): (&f64, &f64)| match x.is_nan() && y.is_nan() && !options.equal_nan {
-            true => f64::INFINITY,
-            false => ulp_distance(ap, *x, *y),
-        };
+        let is_far = |x: &f64, y: &f64| x.is_nan() && y.is_nan() && !options.equal_nan;
+        let ulp = |(x, y)| if is_far(x, y) { f64::INFINITY } else { ulp_distance(ap, *x, *y) };
         let ulps = av.iter().zip(&ev).map(ulp).collect();
         outputs.push(OutputCheck {
             name: names.get(k).cloned().unwrap_or_else(|| format!("output {k}")),
