@@ -186,7 +186,7 @@ fn errors_are_the_operators() -> candle_core::Result<()> {
         assert!(message.contains(part), "{message}");
     };
     refused(&["z"], &["x"], "`candle::cube_alone` has no argument `z`; it has x, and \"output\"");
-    refused(&["output.1"], &["x"], "has no `output.1`: it has 1 outputs");
+    refused(&["output.1"], &["x"], "has no `output.1`: it has 1 output");
     refused(
         &["x", "x", "x"],
         &["x"],

@@ -23,6 +23,7 @@ mod once;
 pub mod ops;
 pub mod pass;
 pub mod plot;
+pub mod plural;
 pub mod runtime;
 pub mod source;
 pub mod steps;

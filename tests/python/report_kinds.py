@@ -17,7 +17,7 @@ from workbench.sweeping import SweepReport
 from workbench.tuning import TuneReport
 
 TIMES = "median:float low:float high:float"
-SAMPLED = f"{TIMES} mean:float min:float max:float samples:int batch:int bytes:int flops:int"
+SAMPLED = f"{TIMES} mean:float min:float max:float samples:int batch:int bytes:int flops:int tier:str"
 
 #: The columns of each kind, by the types that they have everywhere.
 COLUMNS = {

@@ -234,3 +234,10 @@ def test_a_process_without_address_space_is_told_and_goes_on():
     assert "WB0502" in done.stdout
     assert "address space" in done.stdout
     assert done.stdout.endswith("goes on\n")
+
+
+def test_a_name_that_is_declared_twice_is_told_once():
+    for source in ("__global__ void g(int x, int x) {}", "__device__ int f(int x, int x) { return x; }\n__global__ void g(int* y) { *y = f(1, 2); }"):
+        with pytest.raises(wb.CompileError) as caught:
+            wb.compile(source)
+        assert [d.code for d in caught.value.diagnostics] == ["WB0302"]

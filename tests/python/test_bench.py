@@ -204,11 +204,13 @@ def test_a_report_is_a_table_for_other_programs(tmp_path):
     with open(tmp_path / "report.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["name"], int(row["size"])) for row in rows] == [(name, 10), ("other", 10), (name, 20), ("other", 20)]
-    wanted = [{key: value for key, value in row.items() if key != "times"} for row in report.rows]
+    wanted = [{key: value for key, value in row.items() if key not in ("times", "tier")} for row in report.rows]
     # Times are written to the last bit.
     assert [{key: type(want[key])(row[key]) for key in want} for row, want in zip(rows, wanted)] == wanted
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    assert report.to_pandas().to_dict("records") == wanted and report.to_polars().to_dicts() == wanted
+    assert report.to_pandas().drop(columns="tier").to_dict("records") == wanted and report.to_polars().drop("tier").to_dicts() == wanted
+    # Nothing was launched.
+    assert [row["tier"] for row in rows] == [""] * 4 and report.to_pandas()["tier"].isna().all() and report.to_polars()["tier"].is_null().all()
     assert pandas.api.types.is_integer_dtype(report.to_pandas()["batch"]) and report.to_polars().schema["median"] == polars.Float64
 
 
@@ -231,3 +233,64 @@ def test_a_table_without_its_library_says_what_to_install(monkeypatch):
     report = wb.bench({"sum": sum}, sizes=[10], make_args=lambda n: (range(n),), seconds_per_size=0.01)
     with pytest.raises(ImportError, match="pip install pandas"):
         report.to_pandas()
+
+
+DEFAULTS = """
+__global__ void affine(const float* x, float a, float b, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + b;
+}"""
+
+
+def affine(name="affine"):
+    seen = []
+
+    def reference(x, a, b):
+        seen.append((len(x), a, b))
+        return a * x + b
+
+    schema = f"bench_arguments::{name}(Tensor x, float a=2.0, *, float b=1.0) -> Tensor"
+    return wb.op(schema, DEFAULTS, shape="x[n] -> y[n]", reference=reference), seen
+
+
+def test_a_benchmark_takes_arguments_as_a_check_does():
+    op, seen = affine()
+    x = np.ones(4, np.float32)
+    for args, kwargs, wanted in [
+        ((x,), {}, (2.0, 1.0)),
+        ((x,), {"b": 5.0}, (2.0, 5.0)),
+        ((), {"x": x, "a": 3.0}, (3.0, 1.0)),
+        ((x, 3.0, 4.0), {}, (3.0, 4.0)),
+    ]:
+        seen.clear()
+        report = op.bench(*args, **kwargs, seconds_per_size=0.001)
+        assert [row["name"] for row in report.rows] == ["affine", "reference"] and set(seen) == {(4, *wanted)}
+        if len(args) < 3:
+            assert op.check(*args, **kwargs)
+    for kwargs, wanted in [({"make_args": lambda n: np.ones(n, np.float32)}, (2.0, 1.0)), ({"b": 7.0}, (1, 7.0))]:
+        seen.clear()
+        op.bench(sizes=[3], **kwargs, seconds_per_size=0.001)
+        assert set(seen) == {(3, *wanted)}
+
+
+def test_a_benchmark_names_the_function_that_was_called():
+    op, _ = affine("affine_names")
+    x = np.ones(4, np.float32)
+    with pytest.raises(wb.ArgumentError, match=r"`Op.bench` has no option `seconds`"):
+        op.bench(x, seconds=1)
+    with pytest.raises(wb.ArgumentError, match=r"`bench_arguments::affine_names`: argument `b` is given twice"):
+        op.bench(x, 1.0, 2.0, b=3.0)
+    with pytest.raises(wb.ArgumentError, match=r"`Op.bench`: arguments by position are timed alone"):
+        op.bench(x, sizes=[4])
+
+
+def test_contestants_and_sizes_of_other_kinds():
+    with pytest.raises(wb.ArgumentError, match=r"contestants are a dict from names to callables, .*; got list"):
+        wb.bench([np.sin], sizes=[4], make_args=make)
+    report = wb.bench({"add": np.add}, sizes=4, make_args=make, seconds_per_size=0.001)
+    assert [row["size"] for row in report.rows] == [4]
+
+
+def test_a_flush_takes_as_few_samples_as_an_interval_needs():
+    report = wb.bench({"add": np.add}, sizes=[4], make_args=make, seconds_per_size=0, flush_cache=True)
+    assert report.rows[0]["samples"] == 6

@@ -56,7 +56,7 @@ def test_a_call_that_does_not_fit_names_what_there_is(call, said):
         (lambda op, x: op.register_kernel("cpu", np.square, dtype=["float64"]), "`Op.register_kernel` has no argument `dtype`; did you mean `dtypes`?"),
         (lambda op, x: op.register_autograd(np.square, setup=None), "`Op.register_autograd` has no argument `setup`"),
         (lambda op, x: op.check(x, refrence=np.square), "`Op.check` has no option `refrence`; did you mean `reference`? (options: reference, rtol, "),
-        (lambda op, x: op.bench(x, other={}), "has no argument `other`"),
+        (lambda op, x: op.bench(x, other={}), "`Op.bench` has no option `other`; did you mean `others`?"),
         (lambda op, x: op.vjp(x, by=1), "has no argument `by`"),
         (lambda op, x: op(x, by=1), "has no argument `by`"),
     ],

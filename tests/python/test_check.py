@@ -151,3 +151,74 @@ def test_the_worst_element_is_told_by_its_share_of_the_tolerance():
     report = checked(1.5, 100)
     assert not report and report.max_share == 2.5 and "2.5 times its tolerance" in str(report)
     assert checked(4, 100).max_share == 0 and "worst element: exact" in str(checked(4, 100))
+
+
+HISTOGRAM = """
+__global__ void count(const int* x, int* h, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&h[x[i]], 1);
+}"""
+
+
+def test_an_output_that_is_read_before_it_is_written_is_told():
+    def counts(x):
+        return np.bincount(x, minlength=4).astype(np.int32)
+
+    op = wb.op("test::early(Tensor x) -> Tensor", HISTOGRAM, shape="x[n] -> h[4]", threads="n", reference=counts)
+    report = op.check(np.array([0, 1, 1, 3, 3, 3, 2, 2], np.int32))
+    assert not report and report.mismatches[0].got != report.mismatches[0].want
+    assert "note: `h` was read before it was written; outputs are not zeroed (as torch.empty)" in " ".join(str(report).split())
+    assert "was read before it was written" in report._repr_mimebundle_()["text/html"]
+    # In place it is zeroed by the caller.
+    op = wb.op("test::late(Tensor x, Tensor(a!) h) -> ()", HISTOGRAM, shape="x[n], h[m] ->", threads="n", reference=lambda x, h: counts(x))
+    assert op.check(np.array([0, 1, 1, 3], np.int32), np.zeros(4, np.int32))
+
+
+def test_a_wrong_result_is_no_early_read():
+    op = off_by(MULADD.replace("a[i] * b[i] + c", "a[i] * b[i] - c"))
+    a = np.ones(100, np.float32)
+    assert "read before" not in str(op.check(a, a, 2.0))
+    # Elements that nobody writes are told by themselves.
+    op = off_by(MULADD.replace("if (i < n)", "if (i < n - 1)"))
+    assert "read before" not in str(op.check(a, a, 2.0))
+
+
+ADD_ONE = "__global__ void add_one(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] += BY; }"
+
+
+def test_a_reference_may_write_in_place_as_the_operator_does():
+    def in_place(x):
+        x += 1
+
+    x = np.arange(5, dtype=np.float32)
+    for by, passes in [(1, True), (2, False)]:
+        op = wb.op("test::in_place(Tensor(a!) x) -> ()", ADD_ONE.replace("BY", str(by)), shape="x[n] ->", threads="n")
+        assert op.check(x, reference=in_place).passed is passes and op.check(x, reference=lambda x: x + 1).passed is passes
+    op = wb.op("test::in_place_py(Tensor(a!) x) -> ()", in_place, reference=in_place)
+    assert op.check(x) and not op.check(x, reference=lambda x: x + 2)
+    np.testing.assert_array_equal(x, np.arange(5))
+
+
+def test_a_reference_that_returns_none_is_told():
+    a = np.ones(4, np.float32)
+    with pytest.raises(wb.ArgumentError, match="the reference returned None; it has to return what is compared: an array or a tuple of arrays"):
+        off_by(MULADD).check(a, a, 0.0, reference=lambda a, b, c: None)
+    with pytest.raises(wb.ArgumentError, match="the reference returned None"):
+        wb.check(np.sin, lambda x: None, a)
+    with pytest.raises(wb.ArgumentError, match="the function returned None"):
+        wb.check(lambda x: None, np.sin, a)
+
+
+def test_nan_against_nan_counts_the_same_in_the_table_and_the_picture():
+    a = np.array([np.nan] * 30 + [1.0] * 10, np.float32)
+    report = off_by(MULADD).check(a, np.ones(40, np.float32), 0.0)
+    assert report.count == 30 and "30 of them are NaN on both sides; equal_nan=True lets NaN agree with NaN" in " ".join(str(report).split())
+    # A quarter of the elements has no error.
+    assert "25 % at zero" in str(report.histogram())
+    equal = off_by(MULADD).check(a, np.ones(40, np.float32), 0.0, equal_nan=True)
+    assert equal and "equal_nan" not in str(equal) and "100 % at zero" in str(equal.histogram())
+
+
+def test_one_result_is_counted_as_one():
+    report = wb.check(lambda x: x, lambda x: (x, x), np.ones(2))
+    assert "there is 1 result, and the reference gives 2" in str(report)

@@ -124,6 +124,19 @@ def test_two_versions_are_compared_in_text_results_and_time(define):
         op.history.compare(1, 5, X)
 
 
+def test_comparisons_and_benchmarks_name_the_versions(define):
+    op = define()
+    define(3)
+    define(4)
+    found = op.history.compare(1, 3, X, seconds_per_size=0.001)
+    for shown in (str(found.check), str(found.check.plot()), str(found.check.scatter()), found.check._repr_mimebundle_()["text/html"]):
+        assert "version 1" in shown and "reference" not in shown, shown
+    report = op.version(2).bench(X, against="previous", seconds_per_size=0.001)
+    assert [row["name"] for row in report.rows] == ["version 2", "version 1"]
+    assert [time["size"] for time in op.history[2].times] == [4]
+    assert "(version 2) DIFFERS" in str(op.version(2).check(X))
+
+
 def test_the_card_shows_times_verdicts_and_the_last_change(define):
     op = define()
     op.check(X)

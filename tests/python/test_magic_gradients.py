@@ -144,7 +144,7 @@ def test_a_gradient_needs_an_operator(shell, option):
         ("--autograd backward --setup-context 3", "--setup-context 3: an int is no setup_context"),
         ("--autograd np.abs --saves z", "--autograd np.abs --saves z: `grads::square` has no argument `z`"),
         ("--autograd np.abs --saves x --differentiable z", "--differentiable z: `grads::square` has no argument `z`"),
-        ("--autograd np.abs --saves output.1", "it has 1 outputs"),
+        ("--autograd np.abs --saves output.1", "it has 1 output"),
         ("--autograd 'lambda ctx: 1'", "--autograd lambda ctx: 1: the backward of `grads::square` is called as backward(ctx, grad)"),
         ("--autograd backward --setup-context 'lambda ctx: 1'", "the setup_context of `grads::square` is called as setup_context(ctx, inputs, output)"),
     ],

@@ -327,3 +327,11 @@ def test_a_folder_that_is_not_there_is_named():
             wb.compile(RELU, options=options)
     # Sources of torch extensions name folders of other machines.
     assert wb.load_inline("folders", "torch::Tensor same(torch::Tensor x) { return x; }", functions="same", extra_cflags=["-I/no/such/folder"])
+
+
+def test_a_timed_statement_says_which_code_it_ran(shell, capsys):
+    shell.run_cell("%%kernel\n__global__ void timed(float* y, int n) { for (int k = 0; k < 40; ++k) y[threadIdx.x] = y[threadIdx.x] * 0.5f + n; }")
+    shell.run_cell("import numpy as np; y = np.ones(256, np.float32)")
+    shown = out(shell, capsys, "%timekernel --seconds 0.001 timed[8, 256](y, 1)")
+    assert f", caches warm, {shell.user_ns['timed'].tier} code)" in shown and "note" not in shown
+    assert "code" not in out(shell, capsys, "%timekernel --seconds 0.001 y.sum()")

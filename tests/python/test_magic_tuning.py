@@ -295,7 +295,7 @@ LINE = f"%%kernel {SCALE_OP} "
         ("--tune PER=1,1.5", "which has whole numbers from 0 on, and 1.5 is none"),
         ("--tune PER=1,2 --tune B=0,64 --block {B}", "--tune B=0,64: {B} stands in --block {B}, which has whole numbers from 1 on, and 0 is none"),
         ("--tune PER=1,2 --tune block=64,0", "--tune block=64,0: block is 0; numbers are 1 or more"),
-        ("--tune PER=1,2 --tune block=2048", "--tune block=2048: a block has at most 1024 threads, and 2048 has 2048"),
+        ("--tune PER=1,2 --tune block=2048", "--tune block=2048: a block has at most 1024 threads"),
         ("--tune PER=1,2 --tune shared_mem=0,-4", "--tune shared_mem=0,-4: shared_mem is -4; numbers are 0 or more"),
         ("--tune PER=1,2 --grid '{PER * 2}'", "write the name alone in its braces"),
         ("--tune PER=1,2 --block '{OTHER}'", "--block: {OTHER}: NameError"),

@@ -158,12 +158,12 @@ def test_a_gradient_by_an_operator_that_is_wrong():
     x = np.ones(3, np.float32)
     with pytest.raises(wb.ArgumentError, match="there is no operator `wb_wrong_operator::nobody`, the backward of"):
         op.register_autograd("wb_wrong_operator::nobody", saves=["x"])
-    with pytest.raises(wb.ArgumentError, match="has no `output.1`: it has 1 outputs"):
+    with pytest.raises(wb.ArgumentError, match="has no `output.1`: it has 1 output"):
         op.register_autograd("wb_wrong_operator::square_backward", saves=["output.1"])
     with pytest.raises(wb.ArgumentError, match="saves is a list of names, got the str 'x'"):
         op.register_autograd("wb_wrong_operator::square_backward", saves="x")
     op.register_autograd(lambda g, x: (g, g), saves=["x"])
-    with pytest.raises(wb.ArgumentError, match=r"gave 2 gradients for 1 arguments \(x\)"):
+    with pytest.raises(wb.ArgumentError, match=r"gave 2 gradients for 1 argument \(x\)"):
         op.vjp(x)[1](x)
     op.register_autograd(lambda ctx, g: np.ones(7, np.float32))
     with pytest.raises(wb.ArgumentError, match=r"gradient of shape \(7,\) for `x`, whose shape is \(3,\)"):

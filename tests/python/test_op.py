@@ -490,7 +490,7 @@ def test_a_callable_as_an_operator():
 def test_callables_that_are_wrong():
     x = np.arange(3.0)
     two = wb.op("wb_python::two(Tensor x) -> (Tensor, Tensor)", lambda x: x)
-    with pytest.raises(wb.ArgumentError, match=r"`wb_python::two` gave 1 results; its schema says 2"):
+    with pytest.raises(wb.ArgumentError, match=r"`wb_python::two` gave 1 result; its schema says 2"):
         two(x)
 
     def writes(x):
@@ -616,7 +616,7 @@ def test_gradients_of_lists_are_lists_like_them():
     op = wb.op("lists::total(Tensor[] xs) -> Tensor", "at::Tensor total(std::vector<at::Tensor> xs) { return xs[0].sum() + xs[1].sum(); }")
     xs = [np.ones(3), np.ones((2, 2))]
     for made, said in [
-        ([np.ones(3)], "gave 1 gradients for `xs`, which is a list of 2 arrays"),
+        ([np.ones(3)], "gave 1 gradient for `xs`, which is a list of 2 arrays"),
         ([np.ones(3), np.ones((3, 2))], r"gave a gradient of shape \(3, 2\) for `xs\[1\]`, whose shape is \(2, 2\)"),
         (np.ones(3), "gave no list of gradients for `xs`"),
         ([np.ones(3), "no"], r"gave a str for `xs\[1\]`"),

@@ -303,4 +303,4 @@ def test_files_of_a_benchmark_have_its_picture_and_its_counts(tmp_path, timed):
     assert (tmp_path / "r.png").read_bytes()[:4] == b"\x89PNG"
     timed.save(tmp_path / "r.csv")
     head = pathlib.Path(tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert head.endswith("samples,batch,bytes,flops")
+    assert head.endswith("samples,batch,bytes,flops,tier")

@@ -199,6 +199,15 @@ def test_a_stop_keeps_the_cases_so_far():
 
     report = wb.sweep(add_op("sweeps::stopped"), [1, 2, 3, 4], reference=reference)
     assert len(report.rows) == 2 and "stopped after 2 of 4 cases" in str(report)
+    # The cases that were left out may fail.
+    assert not report and not report.passed and str(report).startswith("sweeps::stopped agrees with its reference in 2 of 4 cases\n")
+    assert "failed" in report._repr_mimebundle_()["text/html"] and json.loads(report.to_json())["wanted"] == 4
+    with pytest.raises(AssertionError, match="stopped after 2 of 4"):
+        report.raise_if_failed()
+
+
+def test_one_case_is_counted_as_one():
+    assert str(wb.sweep(add_op("sweeps::one"), [1])) == "sweeps::one agrees with its reference in 1 case"
 
 
 def test_strategies_fit_the_signature():

@@ -38,7 +38,7 @@ def shell():
         ("wb.bench({'a': mine}, sizes=[4], make_args=lambda n: x)", ["wb.bench(", "raise ValueError", "ValueError: my mistake"]),
         ("wb.bench({'a': op}, sizes=[4], make_args=mine)", ["wb.bench(", "raise ValueError", "ValueError: my mistake"]),
         ("wb.do_bench(mine)", ["wb.do_bench(mine)", "raise ValueError", "ValueError: my mistake"]),
-        ("op.bench(x, x)", ["op.bench(x, x)", "ArgumentError: `tracebacks::twice` takes 1 arguments"]),
+        ("op.bench(x, x)", ["op.bench(x, x)", "ArgumentError: `tracebacks::twice` takes 1 argument"]),
         ("op.gradcheck(x)", ["op.gradcheck(x)", "RuntimeError: the gradient of tracebacks::twice DIFFERS"]),
         ("op.export('nowhere')", ["op.export('nowhere')", "ArgumentError: "]),
         ("wb.op('a::b(Tensor x) -> Tensor', TEXT, kernel='c')", ["wb.op(", "there is no kernel `c`"]),

@@ -181,8 +181,9 @@ impl fmt::Display for GradReport {
         }
         if let Some(w) = self.worst.as_ref().filter(|_| !self.passed) {
             let worst = format!(
-                "  {} do not agree; worst: d {}{:?} / d {}{:?} is {:?} by backward and {:?} by differences",
+                "  {} {} not agree; worst: d {}{:?} / d {}{:?} is {:?} by backward and {:?} by differences",
                 self.mismatches,
+                if self.mismatches == 1 { "does" } else { "do" },
                 self.output(w.output),
                 w.output_index,
                 self.input(w.input),

@@ -46,7 +46,7 @@ fn a_pullback_turns_output_gradients_into_input_gradients() {
     assert_eq!(grads[0].as_ref().unwrap().to_f64_vec(), [1.0, -30.0, 400.0]);
     let short = pullback.call(&[Tensor::zeros(DType::Float32, &[2])]).unwrap_err().to_string();
     assert_eq!(short, "`test_grad::pull`: the gradient of output 0 has shape [2], and the output [3]");
-    assert!(pullback.call(&[]).unwrap_err().to_string().contains("has 1 outputs, and 0 gradients came"));
+    assert!(pullback.call(&[]).unwrap_err().to_string().contains("has 1 output, and 0 gradients came"));
 }
 
 #[test]

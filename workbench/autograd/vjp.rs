@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ops::{Context, Gradient, IntoArgs, Op, Outputs, OwnedArg, fill_defaults};
+use crate::plural::plural;
 use crate::runtime::{Error, Result, Tensor};
 
 /// A function from gradients of the outputs to gradients of the inputs.
@@ -23,9 +24,9 @@ impl Pullback {
         let name = &self.name;
         if grads.len() != self.outputs.len() {
             return Err(Error::argument(format!(
-                "`{name}` has {} outputs, and {} gradients came",
-                self.outputs.len(),
-                grads.len()
+                "`{name}` has {}, and {} came",
+                plural(self.outputs.len(), "output"),
+                plural(grads.len(), "gradient")
             )));
         }
         for (k, (grad, (shape, _))) in grads.iter().zip(&self.outputs).enumerate() {

@@ -2,7 +2,7 @@
 //! all are compared with it.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -26,9 +26,6 @@ pub const ROUNDS: [Round; 3] =
 
 /// The number of a round in which the best of several eliminations are timed once more, side by side.
 pub const FINAL_ROUND: usize = ROUNDS.len() + 1;
-
-/// The time for which a contestant is called first, so that its best code is made: four times what the run time asks for.
-const WARM: Duration = Duration::from_millis(60);
 
 /// The standing of a contestant after the last round that it took part in.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -75,19 +72,20 @@ pub fn eliminate<'a>(
         is_stop
     };
     let mut remaining: Vec<usize> = (0..count).collect();
-    // Calls make a kernel hot, so that its best code is on the way.
-    let mut result = remaining.iter().try_for_each(|&contestant| warm_up(&mut *make(contestant)?, WARM));
-    if let Err(error) = &result {
-        is_stop(error);
-    }
     let mut run = |contestants: &[usize], seconds: Duration| -> Result<BenchReport> {
         let names: Vec<String> = contestants.iter().map(usize::to_string).collect();
-        let config = BenchConfig { target_time_per_size: seconds, max_total: Duration::MAX, ..BenchConfig::default() };
+        let config = BenchConfig {
+            target_time_per_size: seconds,
+            max_total: Duration::MAX,
+            max_wait: Duration::MAX,
+            ..BenchConfig::default()
+        };
         let asking = Asking { ask: asking.ask, is_stop: &is_stop, tell: None };
         sweep_while(&names, &[size], |i, _| make(contestants[i]), &config, &asking)
     };
-    // A benchmark waits for code that is being made before its first sample: this one is for that alone.
-    result = result.and_then(|()| run(&remaining, Duration::ZERO).map(drop));
+    // A benchmark waits for a contestant's best code before its first sample: this one is for that alone, since the code of one
+    // contestant is made while another's is waited for.
+    let mut result = run(&remaining, Duration::ZERO).map(drop);
     for (number, round) in (1..).zip(ROUNDS) {
         if result.is_err() || stopped.get() {
             break;
@@ -130,18 +128,10 @@ pub fn eliminate<'a>(
     }
 }
 
-/// Calls for a time.
-fn warm_up(run: &mut dyn FnMut() -> Result<()>, time: Duration) -> Result<()> {
-    let begun = Instant::now();
-    while begun.elapsed() < time {
-        run()?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::time::Instant;
 
     use super::*;
 
@@ -183,7 +173,7 @@ mod tests {
             for (int k = 0; k < 20; ++k) v = v * 0.5f + 0.25f;
             y[i] = v;
         }";
-        // Contestants are prepared once for each round that they take part in, and before that for the warm-up and the wait for code.
+        // Contestants are prepared once for each round that they take part in, and before that for the wait for code.
         let (prepared, tiers) = (RefCell::new(0usize), RefCell::new(Vec::new()));
         let kernels = [(); 2].map(|()| crate::compile(text).unwrap().kernel("f").unwrap());
         let make = |i: usize| -> Result<Contestant<'_>> {
@@ -216,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_stop_keeps_what_was_measured_and_an_error_is_an_error() {
-        // Contestants are prepared for the warm-up, for the wait for code and for each round; the stop comes in the second round.
+        // Contestants are prepared for the wait for code and for each round; the stop comes in the second round.
         let prepared = RefCell::new(0);
         let make = |message: &'static str, at: usize| {
             let prepared = &prepared;
@@ -227,14 +217,14 @@ mod tests {
             }
         };
         let is_stop = |error: &Error| error.to_string() == "stop";
-        let outcome = eliminate(2, 1, make("stop", 6), Duration::from_millis(1), &patient(&is_stop)).unwrap();
+        let outcome = eliminate(2, 1, make("stop", 4), Duration::from_millis(1), &patient(&is_stop)).unwrap();
         assert_eq!(outcome.standings.iter().map(|s| s.map(|s| s.round)).collect::<Vec<_>>(), [Some(1), Some(1)]);
         assert_eq!(outcome.stop.unwrap().to_string(), "stop");
         *prepared.borrow_mut() = 0;
         let outcome = eliminate(2, 1, make("stop", 0), Duration::from_millis(1), &patient(&is_stop)).unwrap();
         assert_eq!(outcome.standings, [None, None]);
         *prepared.borrow_mut() = 0;
-        let error = eliminate(2, 1, make("broken", 6), Duration::from_millis(1), &patient(&is_stop)).unwrap_err();
+        let error = eliminate(2, 1, make("broken", 4), Duration::from_millis(1), &patient(&is_stop)).unwrap_err();
         assert_eq!(error.to_string(), "broken");
         assert!(eliminate(0, 1, make("", 9), Duration::ZERO, &patient(&is_stop)).is_err());
     }

@@ -17,6 +17,7 @@ pub mod operator;
 pub mod quick;
 pub mod report;
 pub mod sampling;
+pub mod settled;
 pub mod stats;
 pub mod timer;
 pub mod units;

@@ -1,5 +1,6 @@
 //! One function, timed as Triton's `testing.do_bench` times it.
 
+use super::settled::{self, Patience};
 use super::stats;
 use super::timer::Timer;
 use crate::runtime::{self, Error, Result};
@@ -33,9 +34,7 @@ pub fn do_bench_while(
     }
     let timer = Timer::get();
     runtime::forget_own();
-    f()?;
-    // The call may have started a compilation.
-    runtime::settle_while(|| ask().map(|()| true))?;
+    settled::bring(&timer, &mut f, &Patience::new(ask, settled::MAX_WAIT))?;
     let estimate_ms = timer.time(5, &mut f)? * 1e3;
     let calls = |ms: f64| {
         let count = if estimate_ms > 0.0 { ms / estimate_ms } else { f64::INFINITY };

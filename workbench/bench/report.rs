@@ -45,6 +45,8 @@ pub struct BenchRow {
     pub bytes: Option<u64>,
     /// Operations on floats that a call does, where known.
     pub flops: Option<u64>,
+    /// The tiers of the machine code that the samples ran, as `wide`; `None` where they launched nothing on the CPU.
+    pub tier: Option<String>,
     /// Every sample, seconds per call, by round.
     pub times_s: Vec<f64>,
 }
@@ -70,6 +72,7 @@ impl BenchRow {
             batch,
             bytes: None,
             flops: None,
+            tier: None,
             times_s,
         }
     }
@@ -247,6 +250,33 @@ impl BenchReport {
         )
     }
 
+    /// One sentence on the machine code that contestants ran: `machine code: mine wide, version 1 good at 64, wide at 1 Ki`. `None` where
+    /// none ran a kernel on the CPU.
+    pub fn code(&self) -> Option<String> {
+        let said: Vec<String> = self.names().into_iter().filter_map(|name| self.code_of(name)).collect();
+        (!said.is_empty()).then(|| format!("machine code: {}", said.join("; ")))
+    }
+
+    fn code_of(&self, name: &str) -> Option<String> {
+        let mut by_tier: Vec<(&str, Vec<String>)> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.name == name) {
+            let Some(tier) = row.tier.as_deref() else { continue };
+            match by_tier.iter_mut().find(|(known, _)| *known == tier) {
+                Some((_, sizes)) => sizes.push(units::count(row.size)),
+                None => by_tier.push((tier, vec![units::count(row.size)])),
+            }
+        }
+        match by_tier.as_slice() {
+            [] => None,
+            [(tier, _)] => Some(format!("{name} {tier}")),
+            several => {
+                let parts: Vec<String> =
+                    several.iter().map(|(tier, sizes)| format!("{tier} at {}", sizes.join(" and "))).collect();
+                Some(format!("{name} {}", parts.join(", ")))
+            }
+        }
+    }
+
     /// The report as JSON. Numbers that are not finite are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`.
     ///
     /// # Errors
@@ -260,8 +290,9 @@ impl BenchReport {
         let mut text = Vec::new();
         // A `Vec` takes whatever is written.
         let mut written = csv::Writer::from_writer(&mut text);
-        let head =
-            ["name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch", "bytes", "flops"];
+        let head = [
+            "name", "size", "median", "low", "high", "mean", "min", "max", "samples", "batch", "bytes", "flops", "tier",
+        ];
         let _ = written.write_record(head);
         for row in &self.rows {
             let times = [row.median_s, row.ci_low, row.ci_high, row.mean_s, row.min_s, row.max_s];
@@ -269,6 +300,7 @@ impl BenchReport {
             cells.extend(times.map(|time| format!("{time:e}")));
             cells.extend([row.samples.to_string(), row.batch.to_string()]);
             cells.extend([row.bytes, row.flops].map(|work| work.map_or_else(String::new, |count| count.to_string())));
+            cells.push(row.tier.clone().unwrap_or_default());
             let _ = written.write_record(cells);
         }
         drop(written);
@@ -352,6 +384,9 @@ impl fmt::Display for BenchReport {
         for note in &self.notes {
             write_line(f, &format!("note: {note}"))?;
         }
+        if let Some(code) = self.code() {
+            write_line(f, &code)?;
+        }
         write_line(f, &self.method())?;
         write!(f, "{}", folded(&self.machine.to_string()).join("\n"))
     }
@@ -427,6 +462,20 @@ pub(crate) mod tests {
         report.rows.push(BenchRow::from_samples("nan", 7, 1, vec![f64::NAN, f64::INFINITY]));
         assert!(report.to_string().contains("too few rounds to say"));
         assert!(report.to_json().is_ok_and(|json| json.contains("\"median_s\": \"NaN\"")));
+    }
+
+    #[test]
+    fn the_machine_code_of_each_contestant_is_told() {
+        let mut report = sample_report(&[64, 1024, 4096]);
+        assert_eq!(report.code(), None);
+        for (row, tier) in report.rows.iter_mut().zip([Some("good"), None, Some("wide"), None, Some("wide"), None]) {
+            row.tier = tier.map(str::to_owned);
+        }
+        assert_eq!(report.code().unwrap(), "machine code: mine good at 64, wide at 1 Ki and 4 Ki");
+        report.rows.iter_mut().for_each(|row| row.tier = Some("lanes".to_owned()));
+        assert_eq!(report.code().unwrap(), "machine code: mine lanes; numpy lanes");
+        assert!(report.to_string().contains("\nmachine code: mine lanes; numpy lanes\n"));
+        assert!(report.csv().lines().nth(1).unwrap().ends_with(",lanes"));
     }
 
     #[test]

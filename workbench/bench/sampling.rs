@@ -1,6 +1,6 @@
 //! Sampling: warm-up, batches, rounds, order, cache.
 //!
-//! For each size every contestant is warmed up and its batch calibrated; then contestants take turns, one sample per round, in an order
+//! For each size every contestant is called until its best code is there ([`super::settled`]), warmed up, and its batch calibrated; then contestants take turns, one sample per round, in an order
 //! that rotates from round to round. So drift of the clock frequency and noise of other processes affect all alike, and samples of one
 //! round can be compared as pairs.
 
@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use super::machine::Machine;
 use super::report::{BenchReport, BenchRow, Policy};
+use super::settled::{self, Patience};
 use super::stats::CONFIDENCE;
 use super::timer::Timer;
 use super::units;
 use crate::back::{FaultKind, notebook};
-use crate::runtime::{self, Error, Result};
+use crate::runtime::{self, Error, Result, Tiers};
 
 /// The contents of the caches when a sample begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -48,6 +49,9 @@ pub struct BenchConfig {
     pub warm_up: Duration,
     /// The time up to which calls are batched into a sample, so that the clock's resolution does not matter.
     pub min_sample: Duration,
+    /// The longest wait for the best code of a contestant at a size, within [`max_total`](Self::max_total); the report then says that it was not
+    /// there.
+    pub max_wait: Duration,
 }
 
 impl Default for BenchConfig {
@@ -60,6 +64,7 @@ impl Default for BenchConfig {
             max_total: Duration::from_secs(60),
             warm_up: Duration::from_millis(10),
             min_sample: Duration::from_micros(50),
+            max_wait: settled::MAX_WAIT,
         }
     }
 }
@@ -70,10 +75,15 @@ const MOST_CALLS: u64 = 1 << 24;
 /// Samples of each contestant from which a size that was not finished counts.
 pub const LEAST: usize = 5;
 
+/// Samples of each contestant that a median's 95 % interval needs, which are enough where each takes a flush of the caches.
+const LEAST_FLUSHED: usize = 6;
+
 struct Entrant<'a> {
     run: Contestant<'a>,
     batch: u64,
     times: Vec<f64>,
+    /// The tiers of the code that samples ran, where they are others than those of the sample before.
+    tiers: Vec<Tiers>,
 }
 
 /// Times each contestant at each size.
@@ -180,6 +190,17 @@ impl Teller<'_> {
     }
 }
 
+/// The error of a sweep that has nothing to time.
+fn hold(names: &[String], sizes: &[u64], config: &BenchConfig) -> Result<()> {
+    let missing = match () {
+        () if names.is_empty() => "no contestant is given",
+        () if sizes.is_empty() => "`sizes` is empty",
+        () if config.rounds == 0 => "`rounds` is 0",
+        () => return Ok(()),
+    };
+    Err(Error::argument(format!("nothing to time: {missing}")))
+}
+
 /// Times as [`sweep`] does until the user wants it to stop. What was measured until then is the result, with a note; a size counts
 /// if each contestant has [`LEAST`] samples of it.
 ///
@@ -192,21 +213,14 @@ pub fn sweep_while<'a>(
     config: &BenchConfig,
     asking: &Asking<'_>,
 ) -> Result<BenchReport> {
-    if names.is_empty() {
-        return Err(Error::argument("nothing to time: no contestant is given"));
-    }
-    if sizes.is_empty() {
-        return Err(Error::argument("nothing to time: `sizes` is empty"));
-    }
-    if config.rounds == 0 {
-        return Err(Error::argument("nothing to time: `rounds` is 0"));
-    }
+    hold(names, sizes, config)?;
     let timer = Timer::get();
     let mut flusher = (config.cache == CachePolicy::Flush).then(Flusher::new);
     // Code compiled earlier that is not timed here is not waited for.
     runtime::forget_own();
     let begin = Instant::now();
-    let patience = Patience { ask: asking.ask, until: begin.checked_add(config.max_total) };
+    // A contestant whose code was waited for in vain is not waited for again.
+    let mut late = vec![false; names.len()];
     let mut teller = Teller { tell: asking.tell, next: begin + FIRST_TOLD };
     let policy = Policy {
         confidence: CONFIDENCE,
@@ -239,14 +253,16 @@ pub fn sweep_while<'a>(
         let mut measure = || -> Result<()> {
             for (contestant, name) in names.iter().enumerate() {
                 let mut run = make(contestant, size)?;
-                let (batch, is_best) = warm_up(&timer, &mut *run, config, &patience)?;
-                if !is_best {
-                    let limit = units::seconds(config.max_total.as_secs_f64());
+                let left = config.max_total.saturating_sub(begin.elapsed());
+                let wait = if late[contestant] { Duration::ZERO } else { config.max_wait.min(left) };
+                let (batch, is_best) = warm_up(&timer, &mut *run, config, &Patience::new(asking.ask, wait))?;
+                if !is_best && !std::mem::replace(&mut late[contestant], true) {
+                    let limit = units::seconds(config.max_wait.min(config.max_total).as_secs_f64());
                     notes.push(format!(
                         "after {limit} the best code of {name} was not made yet: measured with what there was"
                     ));
                 }
-                entrants.push(Entrant { run, batch, times: Vec::new() });
+                entrants.push(Entrant { run, batch, times: Vec::new(), tiers: Vec::new() });
             }
             let mut told = |entrants: &[Entrant<'_>]| {
                 teller.tell(|| Progress {
@@ -268,7 +284,11 @@ pub fn sweep_while<'a>(
         let counts = stop.is_none() || entrants.len() == names.len() && least >= LEAST;
         if counts {
             let finished = entrants.into_iter().zip(names);
-            rows.extend(finished.map(|(e, name)| BenchRow::from_samples(name, size, e.batch, e.times)));
+            rows.extend(finished.map(|(e, name)| {
+                notes.extend(e.change(name, size));
+                let tier = e.tier();
+                BenchRow { tier, ..BenchRow::from_samples(name, size, e.batch, e.times) }
+            }));
         }
         if let Some(stop) = stop {
             if rows.is_empty() {
@@ -296,7 +316,9 @@ fn sample(
     let start = Instant::now();
     let count = entrants.len();
     for round in 0..config.rounds {
-        let enough = round >= config.min_samples && start.elapsed() >= config.target_time_per_size;
+        // A flush takes longer than most calls: then the samples that an interval needs are enough.
+        let least = if flusher.is_some() { config.min_samples.min(LEAST_FLUSHED) } else { config.min_samples };
+        let enough = round >= least && start.elapsed() >= config.target_time_per_size;
         if enough || (round > 0 && begin.elapsed() >= config.max_total) {
             break;
         }
@@ -307,8 +329,13 @@ fn sample(
             }
             // A contestant that launches nothing is not asked by anything else.
             go_on()?;
+            Tiers::take();
             let time = timer.time(entrant.batch, &mut *entrant.run)?;
             entrant.times.push(time);
+            let tiers = Tiers::take();
+            if entrant.tiers.last() != Some(&tiers) {
+                entrant.tiers.push(tiers);
+            }
         }
         told(entrants);
     }
@@ -322,12 +349,22 @@ impl Entrant<'_> {
         times.sort_by(f64::total_cmp);
         times.get(times.len() / 2).copied().unwrap_or(0.0)
     }
-}
 
-/// The limit on a wait for compiled code.
-struct Patience<'a> {
-    ask: &'a dyn Fn() -> Result<()>,
-    until: Option<Instant>,
+    /// The tiers of the code that its samples ran; `None` where they launched nothing on the CPU.
+    fn tier(&self) -> Option<String> {
+        let all = self.tiers.iter().fold(Tiers::default(), |all, tiers| all.and(*tiers));
+        (!all.is_empty()).then(|| all.names())
+    }
+
+    /// A note that its code changed while it was measured.
+    fn change(&self, name: &str, size: u64) -> Option<String> {
+        let ran: Vec<String> = self.tiers.iter().filter(|tiers| !tiers.is_empty()).map(|tiers| tiers.names()).collect();
+        let (first, last) = (ran.first()?, ran.last()?);
+        (ran.len() > 1).then(|| {
+            let size = units::count(size);
+            format!("the code of {name} changed while it was measured at {size}: {first} first, {last} at the end")
+        })
+    }
 }
 
 /// Runs a contestant until it is warm, and gives the number of calls that make a sample of `min_sample`, and true if it runs the best code.
@@ -337,31 +374,23 @@ fn warm_up(
     config: &BenchConfig,
     patience: &Patience<'_>,
 ) -> Result<(u64, bool)> {
-    let mut start = Instant::now();
     let goal = config.min_sample.as_secs_f64();
-    let (mut batch, mut first, mut is_best) = (1u64, true, true);
+    let settled = settled::bring(timer, run, patience)?;
+    let (mut batch, mut total) = (1u64, settled.last_call);
+    let start = Instant::now();
+    let start = start.checked_sub(Duration::try_from_secs_f64(total).unwrap_or_default()).unwrap_or(start);
     loop {
-        let total = timer.time(batch, run)? * batch as f64;
-        // The first call may compile something, and then its time means nothing.
-        if std::mem::take(&mut first) {
-            let go_on = || (patience.ask)().map(|()| patience.until.is_none_or(|until| Instant::now() < until));
-            let settled = runtime::settle_while(go_on)?;
-            is_best = settled.is_done;
-            if settled.had_any {
-                start = Instant::now();
-                continue;
-            }
-        }
         // A batch would warm the caches that were flushed before it.
         let long_enough = config.cache == CachePolicy::Flush || total >= goal || batch >= MOST_CALLS;
         if long_enough && start.elapsed() >= config.warm_up {
-            return Ok((batch, is_best));
+            return Ok((batch, settled.is_best));
         }
         if !long_enough {
             // Slightly more than the estimate, since the first calls are slow; at most ten times as many, since they are few.
             let wanted = if total > 0.0 { 1.2 * goal / total } else { 10.0 };
             batch = ((batch as f64 * wanted.clamp(1.5, 10.0)).ceil() as u64).min(MOST_CALLS);
         }
+        total = timer.time(batch, run)? * batch as f64;
     }
 }
 
@@ -450,6 +479,48 @@ mod tests {
         )
         .unwrap();
         assert_eq!(programs.borrow().len(), 1);
+    }
+
+    /// A contestant of a program that launches run for the first time, and the tiers that its calls ran.
+    fn launched(kernel: &runtime::Kernel, size: usize) -> Contestant<'_> {
+        let (x, mut y) = (ndarray::Array1::<f32>::ones(size), ndarray::Array1::<f32>::zeros(size));
+        Box::new(move || kernel.launch(size as u32 / 128, 128).arg(&x).arg(&mut y).arg(size as i32).run().map(drop))
+    }
+
+    const LOOP: &str = "__global__ void f(const float* x, float* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= n) return;
+        float v = x[i];
+        for (int k = 0; k < 40; ++k) v = v * 0.5f + 0.25f;
+        y[i] = v;
+    }";
+
+    #[test]
+    fn every_sample_runs_the_code_that_the_last_one_runs() {
+        let kernel = crate::compile(LOOP).unwrap().kernel("f").unwrap();
+        let config = BenchConfig { rounds: 12, ..quick() };
+        let report = sweep(&names(&["f"]), &[2048], |_, size| Ok(launched(&kernel, size as usize)), &config).unwrap();
+        assert_eq!(report.rows[0].tier.as_deref(), kernel.tier());
+        assert_ne!(kernel.tier(), Some("soon"));
+        assert_eq!(report.notes, [""; 0]);
+    }
+
+    #[test]
+    fn code_that_changes_between_samples_is_told() {
+        let tiers = [runtime::Tier::Good, runtime::Tier::Good, runtime::Tier::Wide];
+        let calls = Cell::new(0);
+        let make = |_: usize, _: u64| -> Result<Contestant<'_>> {
+            Ok(Box::new(|| {
+                tiers[(calls.get()).min(2)].note_run();
+                calls.set(calls.get() + 1);
+                Ok(())
+            }))
+        };
+        let config = BenchConfig { rounds: 3, min_sample: Duration::ZERO, ..quick() };
+        let report = sweep(&names(&["a"]), &[64], make, &config).unwrap();
+        // The first call warms up.
+        assert_eq!(report.rows[0].tier.as_deref(), Some("good, wide"));
+        assert_eq!(report.notes, ["the code of a changed while it was measured at 64: good first, wide at the end"]);
     }
 
     #[test]

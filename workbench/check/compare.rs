@@ -158,6 +158,8 @@ pub struct Comparison {
     pub max_share: f64,
     /// The number of elements that do not agree.
     pub mismatches: usize,
+    /// The number of those that are NaN on both sides, which agree only where that is asked for.
+    pub both_nan: usize,
     /// The number of elements that were compared.
     pub total: usize,
     /// The first mismatches.
@@ -191,6 +193,7 @@ pub fn compare_as(
         max_ulp: 0.0,
         max_share: 0.0,
         mismatches: 0,
+        both_nan: 0,
         total: actual.numel(),
         first: Vec::new(),
     };
@@ -243,6 +246,7 @@ pub fn compare_as(
         if !agrees {
             out.passed = false;
             out.mismatches += 1;
+            out.both_nan += usize::from(both_nan);
             if out.first.len() < LISTED {
                 out.first.push(Mismatch {
                     index: unravel(i, actual.shape()),
@@ -411,6 +415,8 @@ mod tests {
         let nan = f32::NAN;
         let inf = f32::INFINITY;
         assert!(!compare(&tensor(&[nan]), &tensor(&[nan]), None, false).passed);
+        assert_eq!(compare(&tensor(&[nan, nan, 1.0]), &tensor(&[nan, 1.0, nan]), None, false).both_nan, 1);
+        assert_eq!(compare(&tensor(&[nan]), &tensor(&[nan]), None, true).both_nan, 0);
         assert!(compare(&tensor(&[nan]), &tensor(&[nan]), None, true).passed);
         assert!(compare(&tensor(&[inf, -inf]), &tensor(&[inf, -inf]), None, false).passed);
         assert!(!compare(&tensor(&[inf]), &tensor(&[-inf]), None, false).passed);

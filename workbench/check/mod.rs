@@ -10,11 +10,17 @@ mod tests;
 
 pub use compare::{Comparison, Mismatch, Precision, Tolerance, Value, Writer, compare, compare_as, ulp_distance};
 pub use reference::CheckArgs;
-pub use report::{CheckReport, OutputCheck};
+pub use report::{CheckReport, OutputCheck, REFERENCE};
+
+use std::time::Duration;
 
 use crate::ops::binding::Source;
-use crate::ops::{IntoArgs, Op, OwnedArg, fill_defaults};
+use crate::ops::{IntoArgs, Op, OwnedArg, RunConfig, fill_defaults};
+use crate::plural::{is_or_are, plural};
 use crate::runtime::{Result, Tensor};
+
+/// The longest call that looks for early reads, where no limit is given.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// The options of a check.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,12 +56,17 @@ pub fn check_outputs_as(
     for (k, ((a, &ap), (e, &ep))) in results.zip(expected.0.iter().zip(expected.1)).enumerate() {
         let comparison = compare_as(a, e, [ap, ep], options.tolerance, options.equal_nan);
         let (av, ev) = (a.to_f64_vec(), e.to_f64_vec());
-        let ulps = av.iter().zip(&ev).map(|(x, y)| ulp_distance(ap, *x, *y)).collect();
+        // NaN that does not agree with NaN is as far from it as from any number.
+        let is_far = |x: &f64, y: &f64| x.is_nan() && y.is_nan() && !options.equal_nan;
+        let ulp = |(x, y)| if is_far(x, y) { f64::INFINITY } else { ulp_distance(ap, *x, *y) };
+        let ulps = av.iter().zip(&ev).map(ulp).collect();
         outputs.push(OutputCheck {
             name: names.get(k).cloned().unwrap_or_else(|| format!("output {k}")),
             comparison,
             shape: a.shape().to_vec(),
             dtype: ap.name().to_owned(),
+            read_early: false,
+            against: REFERENCE.to_owned(),
             equal_nan: options.equal_nan,
             actual: av,
             expected: ev,
@@ -65,13 +76,18 @@ pub fn check_outputs_as(
     let (given, wanted) = (actual.0.len(), expected.0.len());
     if given != wanted {
         let nothing = Tensor::zeros(crate::runtime::DType::Bool, &[0]);
-        let comparison = compare(&nothing, &nothing, None, false)
-            .impossible(format!("there are {given} results, and the reference gives {wanted}"));
+        let comparison = compare(&nothing, &nothing, None, false).impossible(format!(
+            "there {} {}, and the reference gives {wanted}",
+            is_or_are(given),
+            plural(given, "result")
+        ));
         outputs.push(OutputCheck {
             name: "outputs".to_owned(),
             comparison,
             shape: vec![0],
             dtype: "bool".to_owned(),
+            read_early: false,
+            against: REFERENCE.to_owned(),
             equal_nan: false,
             actual: Vec::new(),
             expected: Vec::new(),
@@ -79,7 +95,7 @@ pub fn check_outputs_as(
         });
     }
     let passed = outputs.iter().all(|o| o.comparison.passed);
-    CheckReport { name: name.to_owned(), against: "its reference".to_owned(), passed, outputs }
+    CheckReport { name: name.to_owned(), against: REFERENCE.to_owned(), passed, outputs }
 }
 
 impl Op {
@@ -147,10 +163,26 @@ impl Op {
         }
         let mut report = check_outputs(self.name(), &actual, &expected, &names, options);
         if !report.passed {
-            self.name_writers(args, &mut report)?;
+            self.name_writers(args.clone(), &mut report)?;
+            self.find_early_reads(&args, &mut report, &RunConfig::default());
         }
         self.note_check(number, report.note());
         Ok(report)
+    }
+
+    /// Finds outputs of a report on this operator with these arguments that were read before they were written: by two more calls, on poisoned
+    /// and on zeroed outputs. A call that fails says nothing.
+    pub fn find_early_reads(&self, args: &[OwnedArg], report: &mut CheckReport, config: &RunConfig<'_>) {
+        let is_written = |m: &Mismatch| !m.unwritten;
+        if !report.outputs.iter().any(|output| output.comparison.first.iter().any(is_written)) {
+            return;
+        }
+        // A kernel may wait for what it finds in an output.
+        let config = RunConfig { timeout: Some(config.timeout.unwrap_or(LONGEST)), ..*config };
+        let again = self.call_with(args.to_vec(), &config);
+        if let (Ok(again), Ok(zeroed)) = (again, self.call_zeroed(args.to_vec(), &config)) {
+            report.note_early_reads(&again.tensors, &zeroed.tensors);
+        }
     }
 
     /// Fills in the writers of the first mismatches of a report on this operator with these arguments.
@@ -170,8 +202,8 @@ impl Op {
             let Some(output) = report.outputs.get_mut(k) else { continue };
             let shape = output.shape.clone();
             for mismatch in &mut output.comparison.first {
-                let linear = mismatch.index.iter().zip(&shape).fold(0, |at, (i, extent)| at * extent + i);
-                mismatch.writer = written.writer(linear).map(|(block, thread)| Writer { block, thread });
+                let at = report::linear(&mismatch.index, &shape);
+                mismatch.writer = written.writer(at).map(|(block, thread)| Writer { block, thread });
             }
         }
         Ok(())

@@ -7,6 +7,10 @@ use serde::Serialize;
 use super::compare::{Comparison, Mismatch, worse};
 use crate::line_width::write_line;
 use crate::ops::history::CheckNote;
+use crate::runtime::Tensor;
+
+/// The words for what results are compared with, where there are no others.
+pub const REFERENCE: &str = "its reference";
 
 /// One output compared with its reference.
 #[derive(Debug, Clone, Serialize)]
@@ -19,6 +23,11 @@ pub struct OutputCheck {
     pub shape: Vec<usize>,
     /// The element type.
     pub dtype: String,
+    /// True if an element that differs depends on what the output held before the launch: it was read before it was written.
+    pub read_early: bool,
+    /// The thing that it was compared with, as the report has it.
+    #[serde(skip)]
+    pub against: String,
     /// True if NaN agrees with NaN.
     #[serde(skip)]
     pub equal_nan: bool,
@@ -51,7 +60,31 @@ impl CheckReport {
     #[must_use]
     pub fn with_against(mut self, against: impl Into<String>) -> Self {
         self.against = against.into();
+        for output in &mut self.outputs {
+            output.against.clone_from(&self.against);
+            let why = output.comparison.incomparable.take();
+            output.comparison.incomparable = why.map(|why| output.in_words(&why));
+        }
         self
+    }
+
+    /// Notes which outputs were read before they were written: elements that differ from the reference, are the same in a call that is made
+    /// `again`, and others in one whose outputs were `zeroed`. Elements that nobody wrote say nothing.
+    pub fn note_early_reads(&mut self, again: &[Tensor], zeroed: &[Tensor]) {
+        for (output, (again, zeroed)) in self.outputs.iter_mut().zip(again.iter().zip(zeroed)) {
+            let (again, zeroed) = (again.to_f64_vec(), zeroed.to_f64_vec());
+            let tolerance = output.comparison.tolerance;
+            let is_early = |m: &Mismatch| {
+                let at = linear(&m.index, &output.shape);
+                let (Some(&got), Some(&again), Some(&zeroed)) = (output.actual.get(at), again.get(at), zeroed.get(at))
+                else {
+                    return false;
+                };
+                let is_near = got.to_bits() == zeroed.to_bits() || (got - zeroed).abs() <= tolerance.of(got);
+                !m.unwritten && got.to_bits() == again.to_bits() && !is_near
+            };
+            output.read_early = output.comparison.first.iter().any(is_early);
+        }
     }
 
     /// Largest absolute error of any output; infinite and NaN as [`Comparison::max_abs`].
@@ -106,6 +139,40 @@ impl CheckReport {
     }
 }
 
+impl OutputCheck {
+    /// The thing that it was compared with, as pictures call it: "the reference", "version 2".
+    pub fn other(&self) -> &str {
+        if self.against == REFERENCE { "the reference" } else { &self.against }
+    }
+
+    /// A text about the reference as one about what it was compared with.
+    pub fn in_words(&self, text: &str) -> String {
+        text.replace("the reference", self.other())
+    }
+
+    /// Notes on the elements that differ, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.read_early {
+            notes.push(format!(
+                "`{}` was read before it was written; outputs are not zeroed (as torch.empty)",
+                self.name
+            ));
+        }
+        match self.comparison.both_nan {
+            0 => {}
+            1 => notes.push("1 of them is NaN on both sides; equal_nan=True lets NaN agree with NaN".to_owned()),
+            n => notes.push(format!("{n} of them are NaN on both sides; equal_nan=True lets NaN agree with NaN")),
+        }
+        notes
+    }
+}
+
+/// The number of an element in row-major order.
+pub(super) fn linear(index: &[usize], shape: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |at, (i, extent)| at * extent + i)
+}
+
 /// An index as Python writes it.
 pub fn index(index: &[usize]) -> String {
     format!("[{}]", index.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
@@ -155,6 +222,9 @@ impl fmt::Display for CheckReport {
                     writer(m).map_or(String::new(), |who| format!("   written by {who}"))
                 );
                 write_line(f, &row)?;
+            }
+            for note in output.notes() {
+                write_line(f, &format!("    note: {note}"))?;
             }
         }
         Ok(())

@@ -102,10 +102,7 @@ fn a_reference_of_another_number_of_results_fails() {
     let op = Op::new("test_check::count(Tensor x) -> Tensor").source(DOUBLE).shape("x[n] -> y[n]").build().unwrap();
     let x = Tensor::from_slice(&[1], &[1.0f32]).unwrap();
     let report = op.check_with((&x,), none, &CheckOptions::default()).unwrap();
-    assert!(
-        !report.passed && report.to_string().contains("there are 1 results, and the reference gives 0"),
-        "{report}"
-    );
+    assert!(!report.passed && report.to_string().contains("there is 1 result, and the reference gives 0"), "{report}");
 }
 
 #[test]

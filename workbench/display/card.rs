@@ -26,7 +26,9 @@ pub fn bench_card(report: &BenchReport, picture: &Svg) -> String {
     let flags: Vec<bool> = head.iter().enumerate().map(numeric).collect();
     let columns = head.into_iter().zip(flags).map(|(title, numeric)| Column { title, numeric }).collect();
     body.push_str(&folded(&Table { columns, rows }, "numbers"));
-    let _ = write!(body, "<p class=\"wb-muted\">{}<br>{}</p>", escape(&report.method()), machine(&report.machine));
+    let code = report.code().map_or(String::new(), |code| escape(&code) + "<br>");
+    let method = escape(&report.method());
+    let _ = write!(body, "<p class=\"wb-muted\">{code}{method}<br>{}</p>", machine(&report.machine));
     card(&body)
 }
 

@@ -97,6 +97,12 @@ fn without_empty_lines(html: &str) -> String {
     out + rest
 }
 
+/// Tables and texts are as wide as the page lets them, and lines of prose are not. Scroll bars are of the text's colour, which fits the page
+/// where the page does not say whether it is dark.
+const WIDE: &str = "\
+.wb-card.wb-card{max-width:none;scrollbar-color:color-mix(in srgb,currentColor 45%,transparent) transparent}\
+.wb-card>p,.wb-card>.wb-title,.wb-card>.wb-facts{max-width:780px}";
+
 /// The style sheet of all cards.
 pub fn style() -> String {
     // Selectors are specific enough to win over `.jp-RenderedHTMLCommon table` and its striped rows.
@@ -156,7 +162,7 @@ line-height:1.4;margin:.2em 0 .4em;padding:0;border:0;background:none;color:inhe
         .replace("FONTS", &format!("var(--jp-content-font-family,{})", theme::FONTS))
         .replace("CARD", &theme::CARD_WIDTH.to_string());
     let rule = ".wb-card{--wb-rule:color-mix(in srgb,currentColor 16%,transparent)}";
-    format!("{}{rule}{rules}", theme::page_css(".wb-card"))
+    format!("{}{rule}{rules}{WIDE}", theme::page_css(".wb-card"))
 }
 
 #[cfg(test)]

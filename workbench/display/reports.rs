@@ -6,7 +6,7 @@ use super::{MimeBundle, Show};
 use crate::autograd::{GradReport, Jacobian};
 use crate::check::Value;
 use crate::check::compare::unravel;
-use crate::check::report::{CheckReport, OutputCheck, index, writer};
+use crate::check::report::{CheckReport, OutputCheck, REFERENCE, index, writer};
 use crate::plot::{
     CountScale, DifferenceOptions, ErrorKind, Side, Slice, Svg, difference_map, difference_slices, error_histogram,
     error_scatter,
@@ -41,7 +41,8 @@ impl OutputCheck {
     /// The options of its pictures, of which `what` names the subject: its tolerance, and its name in the title.
     pub fn picture_options(&self, what: &str) -> DifferenceOptions {
         DifferenceOptions {
-            title: format!("{}: {what}", self.name),
+            title: format!("{}: {}", self.name, self.in_words(what)),
+            against: self.other().to_owned(),
             rtol: self.comparison.tolerance.rtol,
             atol: self.comparison.tolerance.atol,
             equal_nan: self.equal_nan,
@@ -126,9 +127,10 @@ impl Show for CheckReport {
             facts.push((format!("{prefix}max rel"), short(c.max_rel)));
             facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));
             facts.push((format!("{prefix}tolerance"), tolerance(c.tolerance.rtol, c.tolerance.atol)));
+            facts.extend(o.notes().into_iter().map(|note| (format!("{prefix}note"), note)));
         }
         // Versions are named, as neither is more right than the other.
-        let is_reference = self.against == "its reference";
+        let is_reference = self.against == REFERENCE;
         let [got, wanted] = if is_reference { ["result", "reference"] } else { [&*self.name, &*self.against] };
         let mut table = Table {
             columns: vec![

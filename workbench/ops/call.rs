@@ -8,6 +8,7 @@ use super::plan::{ArgValue, ArrayRef, RunConfig};
 use super::registry::{Implementation, Op};
 use super::schema::{Argument, Default, Schema};
 use crate::front::nearest;
+use crate::plural::{is_or_are, plural};
 use crate::runtime::arrange::{Misarranged, Parameter, arrange};
 use crate::runtime::{Element, Error, Report, Result, Tensor};
 
@@ -230,7 +231,7 @@ pub fn misarranged(schema: &Schema, wrong: Misarranged) -> Error {
     let name = schema.qualified_name();
     Error::argument(match wrong {
         Misarranged::TooMany { most, given } => {
-            format!("`{name}` takes {most} arguments by position, {given} given: {schema}")
+            format!("`{name}` takes {} by position, {given} given: {schema}", plural(most, "argument"))
         }
         Misarranged::Twice(at) => format!("`{name}`: argument `{}` is given twice", schema.args[at].name),
         Misarranged::Missing { at, unknown: None } => {
@@ -264,7 +265,18 @@ impl Op {
     /// # Errors
     /// As [`Op::plan`] and [`Op::run`].
     pub fn call_with(&self, args: impl IntoArgs, config: &RunConfig<'_>) -> Result<Outputs> {
-        let mut args = args.into_args();
+        self.call_filled(args.into_args(), config, false)
+    }
+
+    /// [`Op::call_with`] on fresh outputs that are zeroed, if they are the kernel's, where those of other calls hold the poison.
+    ///
+    /// # Errors
+    /// As [`Op::call_with`].
+    pub fn call_zeroed(&self, args: impl IntoArgs, config: &RunConfig<'_>) -> Result<Outputs> {
+        self.call_filled(args.into_args(), config, true)
+    }
+
+    fn call_filled(&self, mut args: Vec<OwnedArg>, config: &RunConfig<'_>, is_zeroed: bool) -> Result<Outputs> {
         let definition = self.definition();
         fill_defaults(&definition.schema, &mut args)?;
         let values: SmallVec<[ArgValue<'_>; 8]> = args.iter_mut().map(OwnedArg::value).collect();
@@ -276,10 +288,11 @@ impl Op {
             let tensors = f(&args)?;
             if tensors.len() != definition.output_count() {
                 return Err(Error::argument(format!(
-                    "`{}`: its host function returned {} tensors, and there are {} outputs",
+                    "`{}`: its host function returned {}, and there {} {}",
                     self.name(),
-                    tensors.len(),
-                    definition.output_count()
+                    plural(tensors.len(), "tensor"),
+                    is_or_are(definition.output_count()),
+                    plural(definition.output_count(), "output"),
                 )));
             }
             // The shapes of a closure without a rule are its own.
@@ -308,6 +321,9 @@ impl Op {
             .map(|o| Tensor::try_poisoned(o.dtype, &shape(&o.shape)))
             .collect::<Result<_>>()
             .map_err(|e| Error::argument(format!("`{}`: {e}", self.name())))?;
+        if is_zeroed {
+            tensors = tensors.iter().map(|tensor| Tensor::zeros(tensor.dtype(), tensor.shape())).collect();
+        }
         let pointers: SmallVec<[*mut u8; 4]> = tensors.iter_mut().map(Tensor::as_mut_ptr).collect();
         let report = self.run(&plan, &values, &pointers, config)?;
         drop(values);

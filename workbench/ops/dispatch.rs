@@ -209,11 +209,12 @@ fn mismatch(bound: &Bound, args: &[ArgValue<'_>]) -> Option<String> {
                 {
                     let want = DType::from(elem);
                     return Some(format!(
-                        "argument `{}` is an array of {}, and kernel parameter `{}` is `{}`; try x.astype(np.{})",
+                        "argument `{}` is an array of {}, and kernel parameter `{}` is `{}`; try {}.astype(np.{})",
                         param.name,
                         array.dtype,
                         param.name,
                         param_type(param.ty),
+                        param.name,
                         if want == DType::Bool { "bool_" } else { want.name() }
                     ));
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::call::OwnedArg;
 use super::registry::Op;
+use crate::plural::plural;
 use crate::runtime::{Error, Result, Tensor};
 
 /// The context that `setup_context` fills for `backward`.
@@ -102,7 +103,11 @@ impl GradientBy {
             }
             if k >= definition.output_count() {
                 let count = definition.output_count();
-                return Err(Error::argument(format!("`{}` has no `{name}`: it has {count} outputs", of.name())));
+                return Err(Error::argument(format!(
+                    "`{}` has no `{name}`: it has {}",
+                    of.name(),
+                    plural(count, "output")
+                )));
             }
             Ok(Saved::Output(k))
         };

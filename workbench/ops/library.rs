@@ -14,6 +14,7 @@ use std::sync::{Arc, LazyLock, Once, PoisonError, RwLock};
 use super::schema::{Argument, Default, Kind, Schema, scalar_type};
 use super::unknown_argument;
 use crate::back::{Exception, FaultKind};
+use crate::plural::plural;
 use crate::runtime::arrange::{Misarranged, arrange};
 use crate::runtime::host::{
     self, Answer, Core, DeviceTag, Dispatched, Export, HostTensor, Inferred, LibraryEntry, LibraryLine, Limits, Value,
@@ -239,8 +240,9 @@ pub fn load_neuron(shape: &Program, compute: &Program, cores: u32) -> Result<Vec
         };
         if export.arity != rule.arity {
             return Err(Error::argument(format!(
-                "{name}: `{kernel}` takes {} arguments, and its shape function {}",
-                export.arity, rule.arity
+                "{name}: `{kernel}` takes {}, and its shape function {}",
+                plural(export.arity, "argument"),
+                rule.arity
             )));
         }
         let mut overload = Overload::new(String::new());

@@ -13,6 +13,7 @@ use super::shape::{Dims, Expr, Shape, Signature, check_size, tuple};
 use super::watched;
 use crate::back::{Dim3, notebook};
 use crate::ir::{Const, Elem, ParamType, Scalar};
+use crate::plural::{is_or_are, plural};
 use crate::runtime::program::param_type;
 use crate::runtime::{Arg, BufferArg, DType, Device, Error, Interrupt, LaunchConfig, Queue, Report, Result};
 
@@ -259,8 +260,8 @@ fn plan(name: &str, definition: &Definition, device: Device, args: &[ArgValue<'_
     let schema = &definition.schema;
     if args.len() != schema.args.len() {
         return Err(Error::argument(format!(
-            "`{name}` takes {} arguments ({}), {} given",
-            schema.args.len(),
+            "`{name}` takes {} ({}), {} given",
+            plural(schema.args.len(), "argument"),
             schema.args.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", "),
             args.len()
         )));
@@ -355,9 +356,10 @@ impl Call<'_> {
         let made = shape_fn(&specs)?;
         if made.len() != self.definition.output_count() {
             return Err(fail(format!(
-                "its shape function returned {} specs, and there are {} outputs",
-                made.len(),
-                self.definition.output_count()
+                "its shape function returned {}, and there {} {}",
+                plural(made.len(), "spec"),
+                is_or_are(self.definition.output_count()),
+                plural(self.definition.output_count(), "output"),
             )));
         }
         let mut outputs = SmallVec::new();

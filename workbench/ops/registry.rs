@@ -12,6 +12,7 @@ use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
 use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
 use crate::ir::{Elem, ParamType, Scalar};
+use crate::plural::plural;
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};
 
 /// The shape and type of an array that does not exist yet.
@@ -786,8 +787,8 @@ fn match_inputs(name: &str, schema: &Schema, signature: &Signature) -> Result<Ve
     let fresh = fresh_outputs(schema).len();
     if signature.outputs.len() != fresh {
         return Err(Error::argument(format!(
-            "`{name}`: the shape signature has {} outputs, and the schema {fresh}",
-            signature.outputs.len()
+            "`{name}`: the shape signature has {}, and the schema {fresh}",
+            plural(signature.outputs.len(), "output")
         )));
     }
     let any_output = signature.outputs.iter().any(|o| o.extents == Extents::Any);

@@ -173,7 +173,7 @@ fn element_types_pick_the_kernel() {
     assert_eq!(
         error(op.call((&x, &x, 1.0))),
         "`test_types::f`: argument `a` is an array of float64, and kernel parameter `a` is `const float*`; \
-         try x.astype(np.float32)"
+         try a.astype(np.float32)"
     );
     op.register_kernel(wide.kernel("muladd").unwrap()).unwrap();
     let out = op.call((&x, &x, 1.0)).unwrap();
@@ -332,7 +332,7 @@ fn a_host_function_must_return_what_its_schema_says() {
         .host(|args| Ok(args.iter().filter_map(|a| a.tensor().cloned()).collect()));
     assert_eq!(
         error(op.build().unwrap().call((&f32s(&[1.0]),))),
-        "`test_host::two`: its host function returned 1 tensors, and there are 2 outputs"
+        "`test_host::two`: its host function returned 1 tensor, and there are 2 outputs"
     );
 }
 

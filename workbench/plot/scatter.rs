@@ -55,7 +55,7 @@ impl Points {
 /// that lie together are counted together. Exact ones and differences that are not finite are counted in the caption.
 pub fn error_scatter(actual: &[f64], expected: &[f64], options: &DifferenceOptions) -> Svg {
     let title = match options.title.as_str() {
-        "" => "Error against the size of the reference".to_owned(),
+        "" => format!("Error against the size of {}", options.against),
         title => super::canvas::shorten(title, 70),
     };
     if actual.len() != expected.len() {
@@ -107,8 +107,9 @@ fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptio
         canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Center, VPos::Top), (px, bottom + 9.0), label)?;
     }
     let axis = |h, at, text: &str| canvas.text(Role::Ink, 12.0, Weight::Normal, (h, VPos::Bottom), at, text);
-    axis(HPos::Left, (1.0, TOP - 10.0), "|result - reference|")?;
-    axis(HPos::Right, (LEFT + WIDE, bottom + 42.0), "|reference|")?;
+    let against = options.against.trim_start_matches("the ");
+    axis(HPos::Left, (1.0, TOP - 10.0), &format!("|result - {against}|"))?;
+    axis(HPos::Right, (LEFT + WIDE, bottom + 42.0), &format!("|{against}|"))?;
 
     let places = counted(points, &x, &y);
     let fullest = places.iter().map(|p| p.count()).max().unwrap_or(1);

@@ -107,9 +107,10 @@ fn draw(canvas: &Canvas, versions: &[Spark], times: &[(usize, f64)], best: Optio
     let beside = |h, at, text: &str| canvas.text(Role::Ink, 12.0, Weight::Normal, (h, VPos::Center), at, text);
     if let (Some(&(first, from)), Some(&(last, to))) = (times.first(), times.last()) {
         if first < last {
-            beside(HPos::Left, (SIDE + inside + 10.0, y(to)), &format!("last {}", units::seconds(to)))?;
+            beside(HPos::Left, (x(last) + 10.0, y(to)), &format!("last {}", units::seconds(to)))?;
         }
-        beside(HPos::Right, (SIDE - 10.0, y(from)), &format!("first {}", units::seconds(from)))?;
+        // Versions without a time lie below, so that the words may stand above them.
+        beside(HPos::Right, (x(first) - 10.0, y(from)), &format!("first {}", units::seconds(from)))?;
     }
     Ok(())
 }
@@ -136,6 +137,18 @@ mod tests {
             assert!(text.contains(shown), "{shown} in {text}");
         }
         assert!(text.contains("✗ broken") && text.contains("version 4: not timed"), "{text}");
+    }
+
+    #[test]
+    fn the_first_time_stands_beside_its_own_version() {
+        let place = |versions: &[Spark]| {
+            let text = sparkline(versions).into_string();
+            let before = text.split("first 1.00 µs").next().unwrap();
+            before.rsplit(" x=\"").next().unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        let timed = |number| spark(number, Some(1e-6), false);
+        let (first, second) = (place(&[timed(1), timed(2)]), place(&[spark(1, None, true), timed(2)]));
+        assert!((second - first - STEP).abs() < 0.6, "{first} {second}");
     }
 
     #[test]

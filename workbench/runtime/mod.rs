@@ -27,8 +27,8 @@ pub use dtype::DType;
 pub use fault::{Error, Fault, Result};
 pub use on_gpu::{has_queued, synchronize};
 pub use program::{
-    Arg, BufferArg, CompileOptions, Device, Kernel, OptionValue, Program, Settled, Tier, discard, forget_own, settle,
-    settle_while,
+    Arg, BufferArg, CompileOptions, Device, Kernel, OptionValue, Program, Settled, Tier, Tiers, discard, forget_own,
+    hurried, settle, settle_while,
 };
 pub use report::{Report, output_text};
 pub use structure::{Given, Packed};

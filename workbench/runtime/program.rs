@@ -17,10 +17,11 @@ use super::make::{cpu_code, cuda_code};
 pub use super::options::{CompileOptions, OptionValue};
 use super::{DType, Error, Fault, Report, Result};
 use crate::back::cpu::Refusal;
-pub use crate::back::cpu::{Settled, Tier, discard, forget_own, settle, settle_while};
+pub use crate::back::cpu::{Settled, Tier, Tiers, discard, forget_own, hurried, settle, settle_while};
 use crate::back::{self, LaunchConfig, Outcome, RawArg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, Const, FuncId, FuncKind, Param, ParamType, Scalar};
+use crate::plural::plural;
 use crate::source::{SourceMap, Span};
 use crate::{front, pass, valid};
 
@@ -687,8 +688,8 @@ fn bind(name: &str, params: &[Param], args: &[Arg]) -> Result<RawArgs> {
     let defaults: SmallVec<[Arg; 4]> = left.iter().filter_map(|p| p.default.map(Arg::of_default)).collect();
     if args.len() + defaults.len() != params.len() {
         return Err(Error::argument(format!(
-            "`{name}` takes {} arguments ({}), {} given",
-            params.len(),
+            "`{name}` takes {} ({}), {} given",
+            plural(params.len(), "argument"),
             params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", "),
             args.len()
         )));
@@ -735,9 +736,10 @@ fn bind_one(name: &str, param: &Param, arg: &Arg) -> Result<RawArg> {
                 let want = DType::from(elem);
                 if b.dtype != want {
                     return Err(Error::argument(format!(
-                        "{} got an array of {}; try x.astype({})",
+                        "{} got an array of {}; try {}.astype({})",
                         wanted(),
                         b.dtype,
+                        param.name,
                         numpy_name(want)
                     )));
                 }

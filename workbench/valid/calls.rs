@@ -3,6 +3,7 @@
 use super::structure::Checker;
 use crate::ir::format::ArgKind;
 use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Function, Scalar, Service, Type, Value};
+use crate::plural::plural;
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, result: Option<Value>, callee: FuncId, args: &[Value]) {
@@ -18,7 +19,8 @@ impl Checker<'_> {
             FuncKind::Host | FuncKind::HostHelper | FuncKind::Device => {}
         }
         if args.len() != func.params.len() {
-            self.error(format!("`{}` takes {} arguments, not {}", func.name, func.params.len(), args.len()));
+            let wanted = plural(func.params.len(), "argument");
+            self.error(format!("`{}` takes {wanted}, not {}", func.name, args.len()));
         }
         for (i, (&arg, param)) in args.iter().zip(&func.params).enumerate() {
             self.expect(arg, param.ty.ty(), format_args!("argument {i} of `{}`", func.name));
@@ -92,7 +94,8 @@ impl Checker<'_> {
             Some(None) => {}
             Some(Some(kinds)) => {
                 if args.len() < kinds.len() {
-                    self.error(format!("{format} takes {} arguments, not {}", kinds.len(), args.len()));
+                    let wanted = plural(kinds.len(), "argument");
+                    self.error(format!("{format} takes {wanted}, not {}", args.len()));
                 }
                 for (i, (&arg, &kind)) in args.iter().zip(kinds).enumerate() {
                     self.printf_arg(i, arg, kind);

@@ -351,7 +351,7 @@ fn rule_21_calls() {
     let call = |fill: &dyn Fn(&mut Builder, Value) -> Stmt| calling(FuncKind::Kernel, FuncKind::Device, fill);
     let good = call(&|_, n| Stmt::Call { result: None, func: f, args: vec![n], raised: None });
     assert_eq!(validate(&good), []);
-    broken(&call(&|_, _| Stmt::Call { result: None, func: f, args: vec![], raised: None }), "takes 1 arguments, not 0");
+    broken(&call(&|_, _| Stmt::Call { result: None, func: f, args: vec![], raised: None }), "takes 1 argument, not 0");
     let float = |b: &mut Builder, _| {
         let x = b.constant(Const::F32(1.0));
         Stmt::Call { result: None, func: f, args: vec![x], raised: None }

@@ -18,6 +18,6 @@ __global__ void __launch_bounds__(64) narrow(int* x) { x[0] = 2; }
 // run: narrow<<<1, 64>>>(x = [7])
 //   x == [2]
 // run: touch<<<1, 1>>>()
-//   argument error: takes 1 arguments (x), 0 given
+//   argument error: takes 1 argument (x), 0 given
 // run: touch<<<1, 1>>>(x = 5)
 //   argument error: got a number; an array is wanted

@@ -31,6 +31,7 @@ use std::time::Instant;
 use crate::back::{FaultKind, LaunchConfig, Outcome, RawArg, RawFault};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{FuncId, Global, Module};
+use crate::plural::plural;
 use crate::source::Span;
 use data::{Globals, Others};
 use make::choose_tier::Later;
@@ -43,11 +44,11 @@ use run::schedule;
 pub use abi::context::Side;
 pub use code::kept_code::known;
 pub use make::ahead::{Ahead, Claim, absent};
-pub use make::background::{Settled, discard, forget_own, settle, settle_while};
+pub use make::background::{Settled, discard, forget_own, hurried, settle, settle_while};
 pub use make::build::{prepare, prepare_part};
 pub use make::report::{TierReport, TierRow, TierState};
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
-pub use tier::Tier;
+pub use tier::{Tier, Tiers};
 
 /// Operations, estimated, of the smallest launch that is timed to find out whether its kernel is hot.
 const MIN_TIMED_WORK: u64 = 20_000;
@@ -120,7 +121,8 @@ impl Code {
             return (None, misuse(Span::NONE, format!("{func} cannot be launched")));
         };
         if args.len() != entry.params.len() {
-            let detail = format!("`{}` takes {} arguments, not {}", entry.name, entry.params.len(), args.len());
+            let wanted = plural(entry.params.len(), "argument");
+            let detail = format!("`{}` takes {wanted}, not {}", entry.name, args.len());
             return (None, misuse(entry.span, detail));
         }
         if let Some((param, _)) =

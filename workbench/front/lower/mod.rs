@@ -700,9 +700,9 @@ impl<'a> Lowerer<'a> {
                 diag = diag.related(c.span, format!("in instantiation of `{}`, required from here", c.what));
             }
         }
-        // One template says the same in each of its instances.
+        // One template says the same in each of its instances, and parameters are declared for the signature and for the body.
         let again = |d: &Diagnostic| d.span == diag.span && d.code == diag.code && d.message == diag.message;
-        if shown > 0 && self.diags.iter().any(again) {
+        if self.diags.iter().any(again) {
             return;
         }
         // Warnings take no room from errors.

@@ -38,6 +38,8 @@ pub enum DepthScale {
 pub struct DifferenceOptions {
     /// The title, which names the arrays; may be empty.
     pub title: String,
+    /// The thing that the differences are from, in words, such as `version 2`.
+    pub against: String,
     /// The difference that is shown.
     pub kind: DifferenceKind,
     /// The scale of the colours.
@@ -68,6 +70,7 @@ impl Default for DifferenceOptions {
     fn default() -> Self {
         DifferenceOptions {
             title: String::new(),
+            against: "the reference".to_owned(),
             kind: DifferenceKind::Signed,
             scale: DepthScale::Auto,
             slice: Vec::new(),
@@ -81,13 +84,14 @@ impl Default for DifferenceOptions {
 
 impl DifferenceOptions {
     pub(super) fn heading(&self) -> String {
+        let against = &self.against;
         let kind = match self.kind {
-            DifferenceKind::Signed => "Difference from the reference",
-            DifferenceKind::Absolute => "Absolute difference from the reference",
-            DifferenceKind::Relative => "Relative difference from the reference",
-            DifferenceKind::Tolerance => "Difference from the reference in tolerances",
+            DifferenceKind::Signed => format!("Difference from {against}"),
+            DifferenceKind::Absolute => format!("Absolute difference from {against}"),
+            DifferenceKind::Relative => format!("Relative difference from {against}"),
+            DifferenceKind::Tolerance => format!("Difference from {against} in tolerances"),
         };
-        if self.title.is_empty() { kind.to_owned() } else { shorten(&self.title, 70) }
+        if self.title.is_empty() { kind } else { shorten(&self.title, 70) }
     }
 
     /// The sides of an array of this shape, where they are given and fit it.

@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 use workbench::ir::layout::MemberType;
 use workbench::ir::{Const, Elem, Param, ParamType, Scalar};
+use workbench::plural::plural;
 use workbench::runtime::program::declared_type;
 use workbench::runtime::{Arg, BufferArg, DType, Device, Packed, Reach};
 
@@ -103,9 +104,8 @@ pub fn bind<'py>(
         return Err(argument(
             py,
             format!(
-                "`{function}` takes {} argument{}, got {}: `{}`",
-                params.len(),
-                if params.len() == 1 { "" } else { "s" },
+                "`{function}` takes {}, got {}: `{}`",
+                plural(params.len(), "argument"),
                 given.len(),
                 signature(None, function, params)
             ),

@@ -32,7 +32,7 @@ pub struct BenchReport(pub bench::BenchReport);
 impl BenchReport {
     /// One dict per contestant and size: `name`, `size`, and in seconds per call `median`, `low` and `high` (the ends of
     /// the median's interval), `mean`, `min`, `max`; `samples`, `batch`, `bytes` and `flops` of a call or
-    /// None, and all `times`.
+    /// None, `tier` (that of the machine code which the samples ran, as `wide`; None where they launched nothing on the CPU), and all `times`.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = PyList::empty(py);
@@ -50,6 +50,7 @@ impl BenchReport {
             dict.set_item("batch", row.batch)?;
             dict.set_item("bytes", row.bytes)?;
             dict.set_item("flops", row.flops)?;
+            dict.set_item("tier", &row.tier)?;
             dict.set_item("times", row.times_s.clone())?;
             rows.append(dict)?;
         }
@@ -94,6 +95,12 @@ impl BenchReport {
     /// All of it as JSON, for `to_json`.
     fn _json(&self, py: Python<'_>) -> PyResult<String> {
         self.0.to_json().map_err(|e| errors::to_py(py, e))
+    }
+
+    /// The notes for the reader.
+    #[getter]
+    fn _notes(&self) -> Vec<String> {
+        self.0.notes.clone()
     }
 
     /// The title; empty where it has none.

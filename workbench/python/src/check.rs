@@ -331,6 +331,42 @@ impl NativeOp {
         names
     }
 
+    /// The results of a reference, with the copies of arguments that it has written in place where it returns none of them, as calls of the
+    /// operator write theirs.
+    fn with_written<'py>(
+        &self,
+        py: Python<'py>,
+        result: Bound<'py, PyAny>,
+        copies: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let definition = self.op().definition();
+        let is_written = definition.schema.args.iter().map(|arg| arg.mutated);
+        let written = copies.iter().zip(is_written).filter(|(_, is_written)| *is_written).map(|(copy, _)| copy.clone());
+        let mut every: Vec<Bound<'py, PyAny>> = if result.is_none() {
+            Vec::new()
+        } else if result.is_instance_of::<PyTuple>() || result.is_instance_of::<PyList>() {
+            result.try_iter()?.collect::<PyResult<_>>()?
+        } else {
+            vec![result.clone()]
+        };
+        let written: Vec<_> = written.filter(|copy| !copy.is_none()).collect();
+        if written.is_empty() || every.len() != definition.output_count() {
+            return Ok(result);
+        }
+        every.extend(written);
+        Ok(PyTuple::new(py, every)?.into_any())
+    }
+
+    /// Notes outputs that were read before they were written; see [`Op::find_early_reads`](workbench::ops::Op::find_early_reads).
+    fn find_early_reads(&self, py: Python<'_>, args: &[OwnedArg], report: &mut check::CheckReport) -> PyResult<()> {
+        let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
+        let poll = Poll::new(false);
+        let config = RunConfig { timeout: self.timeout(), interrupt: Some(&poll), queue: None };
+        let op = self.op();
+        self.with_arguments(py, &objects, || py.detach(|| op.find_early_reads(args, report, &config)))?;
+        poll.into_raised().map_or(Ok(()), Err)
+    }
+
     /// Calls the operator on owned arguments: poisoned outputs, interruptible.
     fn call_owned(&self, py: Python<'_>, args: &[OwnedArg]) -> PyResult<workbench::ops::Outputs> {
         let objects = args.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
@@ -364,7 +400,8 @@ pub fn check_op(
     let owned = op.owned(args)?;
     // The reference works on copies, so it may change them.
     let copies = owned.iter().map(|a| values::to_python(py, a)).collect::<PyResult<Vec<_>>>()?;
-    let reference = reference.call1(PyTuple::new(py, copies)?)?;
+    let reference = reference.call1(PyTuple::new(py, &copies)?)?;
+    let reference = op.with_written(py, reference, &copies)?;
     let (expected, wanted) = values::measured(&reference, "the result of the reference")?;
     let got = op.call_owned(py, &owned)?;
     output::write(py, &got.report.output, got.report.dropped)?;
@@ -374,8 +411,9 @@ pub fn check_op(
     let mut report = check_outputs_as(&title, (&actual, &precisions), (&expected, &wanted), &names, &options);
     if !report.passed {
         let objects: Vec<_> = args.iter().collect();
-        let named = op.with_arguments(py, &objects, || op.op().name_writers(owned, &mut report))?;
+        let named = op.with_arguments(py, &objects, || op.op().name_writers(owned.clone(), &mut report))?;
         named.map_err(|e| errors::to_py(py, e))?;
+        op.find_early_reads(py, &owned, &mut report)?;
     }
     Ok(CheckReport(report))
 }
@@ -415,8 +453,9 @@ pub fn check_versions(
     if !report.passed {
         let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
         let owned = op.owned(args)?;
-        let named = op.with_arguments(py, &objects, || op.op().name_writers(owned, &mut report))?;
+        let named = op.with_arguments(py, &objects, || op.op().name_writers(owned.clone(), &mut report))?;
         named.map_err(|e| errors::to_py(py, e))?;
+        op.find_early_reads(py, &owned, &mut report)?;
     }
     Ok(CheckReport(report))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use workbench::back::Dim3;
+use workbench::plural::plural;
 use workbench::runtime::host::Limits;
 use workbench::runtime::{self, Device, LaunchConfig};
 
@@ -497,7 +498,8 @@ impl HostFunction {
         }
         if left > 0 || given.len() != params.len() {
             let text = args::signature(None, &self.name, params);
-            return Err(argument(py, format!("`{}` takes {} arguments: `{text}`", self.name, params.len())));
+            let wanted = plural(params.len(), "argument");
+            return Err(argument(py, format!("`{}` takes {wanted}: `{text}`", self.name)));
         }
         let mut consts = Vec::with_capacity(given.len());
         for (param, object) in params.iter().zip(&given) {

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use workbench::front::nearest;
+use workbench::plural::plural;
 use workbench::runtime::arrange::{Misarranged, Named, Parameter, arrange};
 
 use crate::errors::argument;
@@ -50,7 +51,9 @@ pub fn arrange_arguments<'py>(
         |_, value: Option<Bound<'py, PyAny>>| values.append(value.unwrap_or_else(|| py.Ellipsis().into_bound(py)));
     let wrong = |misarranged| {
         let message = match misarranged {
-            Misarranged::TooMany { most, given } => format!("`{name}` takes {most} arguments, {given} given"),
+            Misarranged::TooMany { most, given } => {
+                format!("`{name}` takes {}, {given} given", plural(most, "argument"))
+            }
             Misarranged::Twice(at) => format!("`{name}`: argument `{}` is given twice", params[at].name()),
             Misarranged::Missing { at, unknown: None } => {
                 format!("`{name}`: argument `{}` is missing", params[at].name())

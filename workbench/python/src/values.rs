@@ -206,6 +206,13 @@ pub fn tensor(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Tensor> {
 /// The results of a callable as tensors, with the precision that each had before: the elements of a tuple or list, or the only result.
 pub fn measured(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<Tensor>, Vec<Precision>)> {
     let interop = args::interop(object.py())?;
+    if object.is_none() {
+        let whose = what.strip_prefix("the result of ").unwrap_or("the function");
+        return Err(argument(
+            object.py(),
+            format!("{whose} returned None; it has to return what is compared: an array or a tuple of arrays"),
+        ));
+    }
     let one = |object: Bound<'_, PyAny>| -> PyResult<(Tensor, Precision)> {
         let tensor = tensor(&object, what)?;
         let half: Option<String> = interop.call_method1("half_of", (&object,))?.extract()?;

@@ -21,12 +21,12 @@ use crate::back::Dim3;
 use crate::back::cpu::code::jit::{Assembler, MachineCode};
 use crate::back::cpu::code::machine::{Job, Machine, Tiers};
 use crate::back::cpu::run::placement::Helpers;
-use crate::back::cpu::wide::Case;
+use crate::back::cpu::wide::{Case, HOT};
 use crate::back::cpu::{isa, stack};
 use crate::ir::FuncId;
-use settling::own;
+use settling::{is_hurried, own};
 
-pub use settling::{Settled, forget_own, settle, settle_while};
+pub use settling::{Settled, forget_own, hurried, settle, settle_while};
 
 /// Most programs that wait for the thread: with more, the compiling thread makes the good code itself.
 const MAX_WAITING: u64 = 64;
@@ -127,8 +127,9 @@ pub fn discard(garbage: impl Send + 'static) {
     queue(&MAKER, Work::Garbage(Box::new(garbage)));
 }
 
-/// Notes how long a launch of a kernel took, and has its wide code made once it is hot.
+/// Notes how long a launch of a kernel took, and has its wide code made once it is hot: at once where the thread is [`hurried`].
 pub fn note_launch(module: &Arc<CompiledModule>, (func, block): (FuncId, Dim3), args: &[u64], took: Duration) {
+    let took = if is_hurried() { took.max(HOT) } else { took };
     if let Some(wide) = &module.wide
         && let Some(case) = wide.hot(func, block, args, took)
     {

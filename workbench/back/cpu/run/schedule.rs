@@ -111,6 +111,7 @@ fn part<'a>(
     let block_ops = threads as f64 * entry.estimate as f64;
     let work = block_ops * (blocks - first) as f64 * NS_PER_OP;
     entry.last.store(tier as u8, Ordering::Relaxed);
+    tier.note_run();
     let sums = match &wide {
         Some(code) => sums::of_launch(&code.sums, args, descs, derived, blocks - first),
         None => Vec::new(),

@@ -14,6 +14,7 @@ use crate::front::lower::scopes::mentioned_names;
 use crate::front::lower::scopes::names::{Decl, ScopeId, ScopeKind, TArg};
 use crate::front::types::{Kind, Ty};
 use crate::ir::{Const, Scalar};
+use crate::plural::{is_or_are, plural};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -258,7 +259,12 @@ impl<'a> Lowerer<'a> {
             out.push(arg);
         }
         if rest.next().is_some() {
-            let message = format!("template `{name}` takes {} arguments, and {} are given", params.len(), given.len());
+            let message = format!(
+                "template `{name}` takes {}, and {} {} given",
+                plural(params.len(), "argument"),
+                given.len(),
+                is_or_are(given.len())
+            );
             self.report(Diagnostic::error(Code::ArgumentCount, span, message).related(place, "declared here"));
             return None;
         }

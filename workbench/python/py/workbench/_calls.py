@@ -11,13 +11,13 @@ import numbers
 import os
 import reprlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from . import _annotations, _workbench, errors
 from ._annotations import a_type, is_index, is_native
-from .errors import ArgumentError, ExtensionError, make_argument_error, nearest
+from .errors import ArgumentError, ExtensionError, make_argument_error, nearest, plural
 
 __all__ = ["clear_calls", "hold_keywords", "install", "made_by"]
 
@@ -114,7 +114,7 @@ def _misfit_of_names(
     if len(args) > len(by_place) and not any(one.kind is one.VAR_POSITIONAL for one in every):
         rest = [one for one in by_name if one not in by_place]
         advice = f"; the others go by name: {', '.join(rest)}" if rest else ""
-        most = f"at most {len(by_place)} argument{'' if len(by_place) == 1 else 's'} by position ({', '.join(by_place)})"
+        most = f"at most {plural(len(by_place), 'argument')} by position ({', '.join(by_place)})"
         most = most if by_place else "no arguments by position" if rest else "no arguments"
         return make_argument_error(f"`{name}` takes {most}, {len(args)} given{advice}{shown}")
     twice = next((one for one in by_place[: len(args)] if one in kwargs), None)
@@ -124,7 +124,7 @@ def _misfit_of_names(
     missing = [one.name for one in every if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name not in given]
     if not missing:
         return None
-    return make_argument_error(f"`{name}`: argument `{missing[0]}` is missing{has}")
+    return make_argument_error(f"`{name}`: argument `{missing[0]}` is missing{shown if by_name == missing[:1] else has}")
 
 
 def _misfit_of_values(function: Any, name: str, bound: Mapping[str, Any], error: BaseException) -> BaseException | None:
@@ -165,14 +165,13 @@ def _name_of(function: Any, owner: Any) -> str:
     return f"wb.{name}" if owner is None else f"{type(owner).__name__}.{name}"
 
 
-def hold_keywords(what: str, keywords: Iterable[str], params: Iterable[str], options: Iterable[str]) -> None:
+def hold_keywords(what: str, keywords: Iterable[str], params: Sequence[str], options: Iterable[str]) -> None:
     """Raises ArgumentError for a keyword that is neither an argument of an operator nor an option of what is called with these."""
     known = [*options, *params]
+    arguments = f"; arguments of the operator: {', '.join(params)}" if params else ""
     for key in keywords:
         if key not in known:
-            raise make_argument_error(
-                f"`{what}` has no option `{key}`{nearest(key, known)} (options: {', '.join(options)}; arguments of the operator: {', '.join(params)})"
-            )
+            raise make_argument_error(f"`{what}` has no option `{key}`{nearest(key, known)} (options: {', '.join(options)}{arguments})")
 
 
 def _launch(native: Any) -> Any:

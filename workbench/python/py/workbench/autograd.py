@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ._annotations import a_type
-from .errors import ArgumentError, add_place, make_argument_error
+from .errors import ArgumentError, add_place, make_argument_error, plural
 
 __all__ = ["Context", "Pullback", "RecordedPullback"]
 
@@ -60,7 +60,7 @@ def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], r
     given = tuple(result) if isinstance(result, (tuple, list)) else (result,)
     if len(given) != len(shapes):
         raise make_argument_error(
-            f"the backward of `{name}` gave {len(given)} gradients for {len(shapes)} inputs ({', '.join(params)}); "
+            f"the backward of `{name}` gave {plural(len(given), 'gradient')} for {plural(len(shapes), 'input')} ({', '.join(params)}); "
             "return one per input, None where it is no array"
         )
     for param, shape, gradient in zip(params, shapes, given):
@@ -78,7 +78,7 @@ def checked_gradients(name: str, params: Sequence[str], shapes: Sequence[Any], r
         if not isinstance(gradient, (tuple, list)) or len(gradient) != len(shape):
             count = len(gradient) if isinstance(gradient, (tuple, list)) else "no list of"
             raise make_argument_error(
-                f"the backward of `{name}` gave {count} gradients for `{param}`, which is a list of {len(shape)} arrays"
+                f"the backward of `{name}` gave {plural(count, 'gradient')} for `{param}`, which is a list of {plural(len(shape), 'array')}"
             )
         for i, (extents, item) in enumerate(zip(shape, gradient)):
             if item is not None:

@@ -16,7 +16,10 @@ from .errors import make_argument_error
 #: What a call does at a size: a callable of the size, or one for each contestant.
 Work = Union[Callable[[int], int], Mapping[str, Callable[[int], int]], None]
 
-__all__ = ["bench", "bench_callable", "ceilings", "distinct", "do_bench"]
+__all__ = ["OPTIONS", "bench", "bench_callable", "ceilings", "distinct", "do_bench", "sizes_of"]
+
+#: The options of a benchmark, besides what is timed and on which arguments.
+OPTIONS = ("flush_cache", "bytes", "flops", "seconds_per_size", "max_seconds")
 
 
 @clear_calls
@@ -39,13 +42,19 @@ def bench(
     (Ctrl-C, the stop button) gives what was measured until then, with a note, and `KeyboardInterrupt` where nothing was. After a second a
     line tells how far it is, in a notebook above the picture so far; the report takes its place.
 
+    Kernels run better code once they are hot. So each contestant is called at each size until its best code is there, for 10 seconds at most,
+    before the first sample; the report says which code was measured (`tier` of its rows), and a note tells where it was not the best, or
+    changed meanwhile.
+
     `bytes` and `flops` say what a call moves and how many operations on floats it does at a size: a callable of the size, or a dict of them by
     contestant; the report has throughput, operations per second and a roofline then. `"counted"` counts them while an operator's kernel
     runs once more at each size, as `op.work` does; contestants that are no such operators get the counts of the first that is one, as they
     do the same. `bytes="arguments"` counts the arrays among the arguments and the results, each once.
 
     The report shows itself in a notebook; `.rows` has the numbers, `.plot()` the picture, `.save(path)` writes
-    `.json`, `.csv`, `.svg` or `.txt`.
+    `.json`, `.csv`, `.svg`, `.png`, `.html` or `.txt`.
+
+    Raises ArgumentError for contestants that are no dict of callables, for `sizes` that are no whole numbers, and for counts that make no sense.
 
     >>> import numpy as np, workbench as wb
     >>> report = wb.bench({"add": np.add, "twice": lambda a, b: 2 * a}, sizes=[64],
@@ -64,13 +73,16 @@ def bench(
     >>> [(row["bytes"], row["flops"]) for row in report.rows]
     [(512, 64), (512, 64)]
     """
+    if not isinstance(contestants, Mapping):
+        kind = type(contestants).__name__
+        raise make_argument_error(f'contestants are a dict from names to callables, as {{"mine": f, "numpy": np.sin}}; got {kind}')
     moved, done = _counter(bytes, "bytes", contestants), _counter(flops, "flops", contestants)
     for name, function in contestants.items():
         if not callable(function):
             raise make_argument_error(f"contestant `{name}` is no callable, but of type {type(function).__name__}")
     if not callable(make_args):
         raise make_argument_error("make_args is a callable: it takes a size and gives the arguments of a call")
-    sizes = [_size(size) for size in sizes]
+    sizes = sizes_of(sizes)
     if bytes == "arguments":
         moved = _of_arguments(make_args, contestants, sizes)
     if "counted" in (bytes, flops):
@@ -194,6 +206,16 @@ def _refuse_queued() -> None:
         )
 
 
+def sizes_of(sizes: Any) -> list[int]:
+    """Sizes as ints; one alone counts as a list of it. ArgumentError for others.
+
+    >>> sizes_of(64), sizes_of([64, 1e3])
+    ([64], [64, 1000])
+    """
+    is_list = isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes)) and getattr(sizes, "ndim", 1) > 0
+    return [_size(size) for size in (sizes if is_list else [sizes])]
+
+
 def _size(size: Any) -> int:
     """A size as an int; ArgumentError for a value that is no count.
 
@@ -219,9 +241,12 @@ def bench_callable(
     sizes: Iterable[int] | None = None,
     make_args: Callable[[int], Any] | None = None,
     others: Mapping[str, Callable[..., Any]] | None = None,
+    title: str | None = None,
     **options: Any,
 ) -> BenchReport:
-    """A sweep of one operator against its reference and others, or a measurement on the arguments given."""
+    """A sweep of one operator against its reference and others, or a measurement on the arguments given. Its title is the operator's name, where
+    no other is given."""
+    title = name if title is None else title
     contestants: dict[str, Callable[..., Any]] = {name: function}
     if others:
         contestants.update(others)
@@ -231,10 +256,10 @@ def bench_callable(
         if not args:
             raise make_argument_error(f"give arguments to time `{name}` on, or make_args to make them for each size")
         sizes = [max((int(np.prod(getattr(arg, "shape", None) or np.shape(arg), dtype=np.int64)) for arg in args), default=1)]
-        return bench(contestants, sizes, lambda n: tuple(args), title=name, **options)
+        return bench(contestants, sizes, lambda n: tuple(args), title=title, **options)
     if sizes is None:
         raise make_argument_error("make_args comes with sizes")
-    return bench(contestants, sizes, make_args, title=name, **options)
+    return bench(contestants, sizes, make_args, title=title, **options)
 
 
 def distinct(others: Mapping[str, Callable[..., Any]] | None, name: str) -> dict[str, Callable[..., Any]]:
@@ -268,7 +293,8 @@ def do_bench(
     """Milliseconds a call of `fn()` takes, as `triton.testing.do_bench` gives them.
 
     `warmup` and `rep` are milliseconds; `grad_to_none` holds tensors whose `.grad` is dropped before each call;
-    `quantiles` asks for these instead of `return_mode` ("min", "max", "mean", "median" or "all"). Caches stay warm.
+    `quantiles` asks for these instead of `return_mode` ("min", "max", "mean", "median" or "all"). Caches stay warm. Before anything is timed
+    `fn()` is called until the best code of its kernels is there, for 10 seconds at most.
 
     >>> import workbench as wb
     >>> wb.do_bench(lambda: sum(range(100)), warmup=1, rep=5) < 1

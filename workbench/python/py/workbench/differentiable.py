@@ -16,7 +16,7 @@ from ._calls import clear_calls, hold_keywords, made_by
 from ._options import plain_device
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, NativeLibraryOp
 from .autograd import Context, Pullback, RecordedPullback, needs_grad
-from .benchmark import bench_callable, distinct
+from .benchmark import OPTIONS, bench_callable, distinct
 from .description import Documentation, describe
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
@@ -486,17 +486,55 @@ class Differentiable:
             call.work = by_position(self.work)
         return call
 
+    def _complete(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Every argument of a call in the schema's order, defaults included. All may come by position, keyword-only ones too."""
+        count = self._positional
+        rest = dict(zip(self.params[count:], args[count:]))
+        twice = next((name for name in rest if name in kwargs), None)
+        if twice is not None:
+            raise make_argument_error(f"`{self.name}`: argument `{twice}` is given twice")
+        # What is left over is an error of the call.
+        by_place = tuple(args) if len(args) > len(self.params) else tuple(args[:count])
+        return tuple(self._arguments(by_place, {**rest, **kwargs}))
+
     def _timed(
-        self, args: tuple[Any, ...], sizes: Any, make_args: Any, others: Mapping[str, Callable[..., Any]] | None, options: dict[str, Any]
+        self,
+        what: str,
+        args: tuple[Any, ...],
+        sizes: Any,
+        make_args: Any,
+        others: Mapping[str, Callable[..., Any]] | None,
+        given: dict[str, Any],
+        own: Sequence[str] = (),
     ) -> BenchReport:
-        """Times beside others, or beside the reference where there are none."""
-        self._refuse_device(options, "bench")
-        name = self.__name__
+        """Times beside others, or beside the reference where there are none. `given` are options of `wb.bench` and arguments of calls by name, and
+        `own` more options of the method that is called, which is `what`."""
+        self._refuse_device(given, "bench")
+        hold_keywords(what, given, self.params, (*own, "sizes", "make_args", "others", *OPTIONS))
+        options = {name: value for name, value in given.items() if name in OPTIONS}
+        named = {name: value for name, value in given.items() if name not in OPTIONS}
+        if args and (sizes is not None or make_args is not None):
+            raise make_argument_error(f"`{what}`: arguments by position are timed alone; leave them out, or sizes and make_args")
+        if make_args is not None:
+            make = make_args
+
+            def make_args(size: int) -> tuple[Any, ...]:
+                made = make(size)
+                return self._complete(made if isinstance(made, tuple) else (made,), named)
+
+        elif args or named:
+            args = self._complete(args, named)
+        name = self._called()
         others = distinct(others, name) if others else None
         reference = None if name == "reference" else self.reference
         if reference is None and self.reference is not None and not others:
             others = {"its reference": self.reference}
+        options["title"] = self.__name__
         return bench_callable(name, self._by_position(), args, reference, sizes=sizes, make_args=make_args, others=others, **options)
+
+    def _called(self) -> str:
+        """The name that benchmarks give it."""
+        return self.__name__
 
     def _check_by_calls(
         self,
@@ -509,8 +547,16 @@ class Differentiable:
     ) -> CheckReport:
         """A check by arguments and results alone."""
         inputs = self._arguments(args, kwargs)
-        expected, got = wanted(*copies(inputs)), self._outcome(copies(inputs))
+        lent = copies(inputs)
+        expected, got = self._with_written(wanted(*lent), lent), self._outcome(copies(inputs))
         return _workbench.check_results(got, expected, rtol, atol, equal_nan, self.name)
+
+    def _with_written(self, result: Any, inputs: Sequence[Any]) -> Any:
+        """The results of a reference, with the arguments that it has written in place where it returns none of them, as the operator writes its own."""
+        written = [inputs[self.params.index(name)] for name in self._writes]
+        every = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        fresh = sum(source is None for source in self._results)
+        return (*every, *written) if written and len(every) == fresh else result
 
     def _gradcheck_by_calls(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], eps: float, atol: float, rtol: float, raise_exception: bool
@@ -732,8 +778,9 @@ class LibraryOp(Differentiable, NativeLibraryOp):
     ) -> BenchReport:
         """Times the operator against its reference or `others`: on these arguments, or over `sizes`, for which `make_args` makes them.
 
-        All arguments go by position, as to a reference, keyword-only ones too; see `wb.bench` for the rest. Raises ArgumentError for sizes
-        without `make_args`: a host function or a callable does not say what its arrays are.
+        Arguments go as in a call; keyword-only ones may go by position, too. Others and the reference get all of them by position, defaults
+        included. See `wb.bench` for the options. Raises ArgumentError for sizes without `make_args`: a host function or a callable does not
+        say what its arrays are.
 
         >>> import numpy as np, workbench as wb
         >>> doubled = wb.op("doc::doubled_bench(Tensor x) -> Tensor", lambda x: 2 * x, reference=lambda x: x + x)
@@ -743,7 +790,7 @@ class LibraryOp(Differentiable, NativeLibraryOp):
         """
         if sizes is not None and make_args is None:
             raise make_argument_error(f"`{self.name}` does not say what its arrays are; give make_args=, a callable that makes the arguments for a size")
-        return self._timed(args, sizes, make_args, others, options)
+        return self._timed("LibraryOp.bench", args, sizes, make_args, others, options)
 
     def gradcheck(
         self,

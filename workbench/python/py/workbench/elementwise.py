@@ -9,10 +9,10 @@ from typing import Any, Callable, Collection, Mapping
 import numpy as np
 
 from . import _workbench
-from ._calls import clear_calls
+from ._calls import clear_calls, hold_keywords
 from ._compile import compile as compile_source
-from .benchmark import bench_callable
-from .errors import make_argument_error
+from .benchmark import OPTIONS, bench_callable
+from .errors import make_argument_error, plural
 from ._workbench import BenchReport, CheckReport, GradReport, Module
 from .autograd import Pullback
 from .gradient_rules import hold_rule
@@ -153,8 +153,8 @@ class Elementwise:
         values = [value for value in arranged if value is not ...]
         if len(values) not in (len(self.inputs), len(names)):
             raise make_argument_error(
-                f"`{self.name}` takes {len(self.inputs)} inputs ({', '.join(p.name for p in self.inputs)}), "
-                f"or these and its {len(self.outputs)} outputs; got {len(args) + len(kwargs)}"
+                f"`{self.name}` takes {plural(len(self.inputs), 'input')} ({', '.join(p.name for p in self.inputs)}), "
+                f"or these and its {plural(len(self.outputs), 'output')}; got {len(args) + len(kwargs)}"
             )
         return values
 
@@ -362,6 +362,7 @@ class Elementwise:
 
     def bench(self, *args: Any, **options: Any) -> BenchReport:
         """Times it on these arguments, or over sizes; see `Op.bench`."""
+        hold_keywords("Elementwise.bench", options, (), ("sizes", "make_args", "others", *OPTIONS))
         return bench_callable(self.name, self, args, self.reference, **options)
 
 

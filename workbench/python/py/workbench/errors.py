@@ -387,6 +387,15 @@ def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
     return f"; did you mean `{by_case[near[0]]}`?" if near else ""
 
 
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "case"), plural(18, "case"), plural(0, "argument")
+    ('1 case', '18 cases', '0 arguments')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def add_place(error: Exception, where: str) -> None:
     """Adds the place of the call to an exception of a user's function; from Python 3.11 on."""
     if hasattr(error, "add_note"):

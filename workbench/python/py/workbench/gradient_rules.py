@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from . import _workbench
 from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate, NativeLibraryOp, NativeOp
 from .autograd import needs_grad
-from .errors import make_argument_error, nearest
+from .errors import make_argument_error, nearest, plural
 from .outside import returns_of, schema_of
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class OperatorGradient:
             else:
                 at = int(name.partition(".")[2] or 0)
                 if at >= len(outputs):
-                    raise make_argument_error(f"`{self.name}` has no `{name}`: it has {len(outputs)} outputs")
+                    raise make_argument_error(f"`{self.name}` has no `{name}`: it has {plural(len(outputs), 'output')}")
                 value = outputs[at]
             # torch keeps arrays itself, and only arrays.
             is_array = hasattr(value, "dtype") and hasattr(value, "shape")
@@ -196,7 +196,7 @@ class OperatorGradient:
             wanted = ctx._wb_possible
         if len(several) != len(wanted):
             raise make_argument_error(
-                f"the backward of `{self.name}` gave {len(several)} gradients for {len(wanted)} arguments "
+                f"the backward of `{self.name}` gave {plural(len(several), 'gradient')} for {plural(len(wanted), 'argument')} "
                 f"({', '.join(wanted)}); differentiable= says which it gives"
             )
         by_name = {name: grad for name, grad in zip(wanted, several) if name not in ctx._wb_absent}

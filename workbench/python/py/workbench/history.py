@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 from ._calls import clear_calls
 from ._workbench import BenchReport, CheckReport, NativeHistory, Svg
-from .benchmark import bench_callable
+from .benchmark import bench_callable, sizes_of
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .native_reports import BENCH, HISTORY
@@ -178,13 +178,13 @@ class History(Report):
                 raise make_argument_error(f"compare has no option `{name}`; it has {', '.join(_OPTIONS)}, and takes arguments by position")
         before, after = op.version(old), op.version(new)
         if sizes is not None:
-            sizes = list(sizes)
+            sizes = sizes_of(sizes)
             make_args = make_args or op._random_args
         given = args or (_tuple(make_args(sizes[0])) if make_args is not None and sizes else op._random_args(1024))
         check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}", f"version {old}")
         others = {f"version {old}": before}
         timed = () if sizes is not None else tuple(_own(value) for value in copies(given))
-        bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, **options)
+        bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, title=op.__name__, **options)
         card = self._native.difference_card(old, new)
         return Comparison(old, new, self.difference(old, new), check, bench, card)
 

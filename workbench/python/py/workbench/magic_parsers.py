@@ -49,7 +49,7 @@ def time_parser(fill: Fill | None = None) -> Parser:
     shape = "%%timekernel [-h] [--seconds S] [--flush-cache] [-o] STATEMENT"
     parser = Parser("%timekernel", does, "STATEMENT", fill, usage=shape)
     parser.add_argument("--seconds", type=parser.number, default=0.2, metavar="S", help="how long to measure at most; 200 samples end it before")
-    parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call")
+    parser.add_argument("--flush-cache", action="store_true", help="empty the caches before each call: 6 calls at least, each after a write of twice the last-level cache")
     parser.add_argument("-o", dest="wanted", action="store_true", help="give the report of the benchmark")
     return parser
 

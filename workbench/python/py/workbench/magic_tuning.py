@@ -106,7 +106,7 @@ def _hold_extents(name: str, values: Sequence[Any], text: str) -> None:
         if any(part < _LEAST[name] for part in extents):
             raise UsageError(f"--tune {text}: {name} is {value}; numbers are {_LEAST[name]} or more")
         if name == "block" and math.prod(extents) > 1024:
-            raise UsageError(f"--tune {text}: a block has at most 1024 threads, and {value} has {math.prod(extents)}")
+            raise UsageError(f"--tune {text}: a block has at most 1024 threads{f', and {value} has {math.prod(extents)}' if len(extents) > 1 else ''}")
 
 
 def _is_block(value: Any) -> bool:

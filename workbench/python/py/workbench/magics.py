@@ -318,10 +318,13 @@ class WorkbenchMagics(Magics):
         report = time_callables({statement: run}, [1], lambda n: (), seconds_per_size=given.seconds, flush_cache=given.flush_cache)
         row = report.rows[0]
         caches = "flushed" if given.flush_cache else "warm"
+        code = f", {row['tier']} code" if row["tier"] else ""
         print(
             f"{format_seconds(row['median'])} a call, 95 % interval {format_seconds(row['low'])} to {format_seconds(row['high'])} "
-            f"({row['samples']:,} samples of {row['batch']:,}, caches {caches})"
+            f"({row['samples']:,} samples of {row['batch']:,}, caches {caches}{code})"
         )
+        for note in report._notes:
+            print(f"note: {note}")
         return report if given.wanted else None
 
     def _callable_of(self, statement: str) -> Any:

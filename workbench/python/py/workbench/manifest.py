@@ -17,7 +17,7 @@ from ._compile import compile as compile_source
 from ._array_exchange import bfloat16
 from ._options import parse_options
 from .copying import copies
-from .errors import make_argument_error
+from .errors import make_argument_error, plural
 from .library_report import LibraryReport, LibraryRow
 from .operators import Op, handles, op
 from .spec import Spec
@@ -161,7 +161,7 @@ class Library:
             if isinstance(before, np.ndarray) and param not in handle._writes and before.tobytes() != after.tobytes():
                 row.failures.append(f"it wrote `{param}`")
         if len(got) != len(want):
-            raise AssertionError(f"{len(got)} results; the reference gives {len(want)}")
+            raise AssertionError(f"{plural(len(got), 'result')}; the reference gives {len(want)}")
         for i, (one, other) in enumerate(zip(map(np.asarray, got), map(np.asarray, want))):
             if one.shape != other.shape:
                 raise AssertionError(f"result {i} has the shape {one.shape}; the reference's has {other.shape}")

@@ -26,6 +26,7 @@ BENCH = (
     Column("batch", "integer", "calls in a sample"),
     Column("bytes", "integer?", "bytes that a call moves, if known"),
     Column("flops", "integer?", "operations on floats that a call does, if known"),
+    Column("tier", "text", "tier of the machine code that the samples ran, if they launched anything on the CPU"),
 )
 
 #: The columns of a check: its listed mismatches.

@@ -16,7 +16,7 @@ from ._compile import rebuild
 from ._array_exchange import as_tensor
 from ._schema import inferred
 from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, Svg, TemplateLauncher
-from .benchmark import distinct
+from .benchmark import OPTIONS, distinct
 from .description import Documentation
 from .copying import copies
 from .differentiable import Differentiable, here_of, LibraryOp, PythonOp
@@ -297,10 +297,13 @@ class Op(Versioned, Differentiable, NativeOp):
     ) -> CheckReport:
         """Compares a call, on poisoned outputs, with the reference: abs, rel and ULP errors, first mismatches and the threads that wrote them.
 
-        Tolerances are torch's for the output's dtype unless both are given. The kernel runs on the CPU: `wb.check` compares what a GPU computes.
-        The outcome is noted in the version (`op.history`); a fault or a timeout of the operator is one, too. Raises ArgumentError where there is
-        no reference and for arguments and options that do not fit, KernelFault and KernelTimeout of the operator's kernel, and what the
-        reference raises.
+        Tolerances are torch's for the output's dtype unless both are given. `reference` gets copies of the arguments by position, defaults
+        included, and gives the results, those written in place last; it may as well write its copies in place and leave them out. The kernel runs
+        on the CPU: `wb.check` compares what a GPU computes. The outcome is noted in the version (`op.history`); a fault or a timeout of the
+        operator is one, too.
+
+        Raises ArgumentError where there is no reference, for one that returns something else and for arguments and options that do not fit,
+        KernelFault and KernelTimeout of the operator's kernel, and what the reference raises.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_check(Tensor x) -> Tensor",
@@ -324,7 +327,7 @@ class Op(Versioned, Differentiable, NativeOp):
             if self._serving("cpu", inputs) is not None:
                 report = self._check_by_calls(args, kwargs, calls, rtol, atol, equal_nan)
             else:
-                report = _workbench.check_op(self, inputs, calls, rtol, atol, equal_nan, self.name)
+                report = _workbench.check_op(self, inputs, calls, rtol, atol, equal_nan, self._checked())
         except (KernelFault, KernelTimeout) as error:
             if calls.error is not error:
                 # The operator gave nothing that could be compared.
@@ -332,6 +335,10 @@ class Op(Versioned, Differentiable, NativeOp):
             raise
         self._note_check(number, report)
         return report
+
+    def _checked(self) -> str:
+        """The name that checks give it."""
+        return self.name
 
     def gradcheck(
         self,
@@ -425,9 +432,10 @@ class Op(Versioned, Differentiable, NativeOp):
         number, or "previous".
 
         Without `make_args` arrays of random numbers have the shapes of its signature, the largest about `n` elements, and each scalar is 1;
-        see `wb.bench` for the rest. All arguments go by position, as to a reference, keyword-only ones too. The operator's times are noted in
-        its history. Raises ArgumentError for arguments and options that do not fit; there is no `device=`, which would time copies, and the
-        error says how calls on a GPU are timed.
+        with `sizes` arguments by name are those of every size. Arguments go as in a call; keyword-only ones may go by position, too. Others and
+        the reference get all of them by position, defaults included. See `wb.bench` for the options. The operator's times are noted in its
+        history. Raises ArgumentError for arguments and options that do not fit; there is no `device=`, which would time copies, and the error
+        says how calls on a GPU are timed.
 
         >>> import numpy as np, workbench as wb
         >>> square = wb.op("doc::square_bench(Tensor x) -> Tensor",
@@ -439,13 +447,15 @@ class Op(Versioned, Differentiable, NativeOp):
         [('square_bench', 64), ('reference', 64), ('square_bench', 256), ('reference', 256)]
         """
         if sizes is not None and make_args is None:
-            make_args = self._random_args
+            # Those that are given by name are the same at every size.
+            named = {name: options.pop(name) for name in self.params if name in options and name not in OPTIONS}
+            make_args = lambda n: tuple(named.get(name, value) for name, value in zip(self.params, self._random_args(n)))
         number = self._number
         if against is not None:
             old = self._against(against)
             others = {f"version {old}": self.version(old)._by_position(), **distinct(others, f"version {old}")}
-        report = self._timed(args, sizes, make_args, others, options)
-        self._note_times(number, report, self.__name__)
+        report = self._timed("Op.bench", args, sizes, make_args, others, options, ("against",))
+        self._note_times(number, report, self._called())
         return report
 
     def _random_args(self, n: int) -> tuple[Any, ...]:
@@ -480,6 +490,12 @@ class OpVersion(Op):
         return f"<version {self._number} of op {self.schema}>"
 
     _repr_pretty_ = Differentiable._repr_pretty_
+
+    def _called(self) -> str:
+        return f"version {self._number}" if self._of is not None else self.__name__
+
+    def _checked(self) -> str:
+        return f"{self.name} (version {self._number})" if self._of is not None else self.name
 
     def __copy__(self) -> OpVersion:
         return self
@@ -603,7 +619,9 @@ def op(
     `schema` is torch's: "lab::muladd(Tensor a, Tensor b, float c) -> Tensor". `source` is CUDA C++ (messages call it
     `name`), a compiled module or one of its kernels; `kernel` says which kernel where there are several. `shape` is a signature such as
     "a[m,k], b[k,n] -> out[m,n]", or a callable on `Spec`s; without it outputs are like input 0. Kernel parameters are
-    bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. Of a template each call gets the
+    bound by name: arguments, dims, outputs; pointers left over are outputs, an `n` the element count. Outputs are fresh memory and are not
+    zeroed, as those of `torch.empty`: a kernel that adds to one (`atomicAdd`) takes an argument in place that the caller has zeroed,
+    "lab::count(Tensor x, Tensor(a!) h) -> ()", or a kernel before it sets the output. Of a template each call gets the
     instance of its arrays' element types. `threads` (or
     `grid`) are expressions over dims; without them there is one thread per element of output 0. `shared_mem` is the bytes of dynamic
     shared memory of a block (`extern __shared__`), an expression too: "4 * cols". `reference` is what

@@ -13,7 +13,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _workbench
-from .errors import make_argument_error
+from .errors import make_argument_error, plural
 from .spec import DTYPES, dtype_name
 
 __all__ = ["Outside", "dtype_of", "flat", "is_on_cuda", "outside", "returns_of", "run", "schema_of", "several", "specs_in", "tuple_type"]
@@ -166,7 +166,7 @@ def several(op: Any, result: Any, inputs: Sequence[Any]) -> tuple[Any, ...]:
     else:
         made = () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
     if len(made) != len(wanted):
-        raise make_argument_error(f"`{op.name}` gave {len(made)} results; its schema says {len(wanted)}: {op.schema}")
+        raise make_argument_error(f"`{op.name}` gave {plural(len(made), 'result')}; its schema says {len(wanted)}: {op.schema}")
     made = tuple(_held(op, i, value, kind) for i, (value, (kind, _)) in enumerate(zip(made, wanted)))
     for value, source in zip(made, op._results):
         if source is not None and not _is_same(value, inputs[source]):

@@ -13,7 +13,7 @@ from . import _workbench
 from ._calls import clear_calls
 from ._progress import progress_text
 from ._workbench import CheckReport, Svg
-from .errors import make_argument_error
+from .errors import make_argument_error, plural
 from .reports import Report, first_fact, folded, json_text, tell_columns
 from .shape_dims import ANY, arrays_of, elements_of, names_of, shape_of
 from .tables import Column, Table, columns_of, scalar
@@ -65,7 +65,8 @@ def sweep(
     `make_args(dims, dtype)` makes all arguments instead, where the signature does not say enough.
 
     Raises ArgumentError for an operator without a reference, and for dims that it does not have. A case that an operator refuses is a failure,
-    like a result that differs; one in which the reference or `make_args` raises is "unknown", and told.
+    like a result that differs; one in which the reference or `make_args` raises is "unknown", and told. A stop (Ctrl-C, the stop button) gives the
+    cases that were checked until then, with a note: such a report has not passed, as the others may fail. `KeyboardInterrupt` where there were none.
 
     >>> import numpy as np, workbench as wb
     >>> source = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 32 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
@@ -92,12 +93,13 @@ def sweep(
     rows: list[dict[str, Any]] = []
     smallest = None
     notes = []
+    wanted = len(types) * len(chosen)
     with progress_text() as tell:
         try:
             for dtype, dims in itertools.product(types, chosen):
                 row = case.row(dims, dtype)
                 rows.append(row)
-                tell(f"{len(rows)}/{len(types) * len(chosen)} cases  {sum(r['status'] in _FAILURES for r in rows)} fail")
+                tell(f"{len(rows)}/{plural(wanted, 'case')}  {sum(r['status'] in _FAILURES for r in rows)} fail")
             cases = zip(rows, itertools.product(types, chosen))
             failing = next(((row["status"], dims, dtype) for row, (dtype, dims) in cases if row["status"] in _FAILURES), None)
             if failing is not None:
@@ -106,12 +108,12 @@ def sweep(
         except KeyboardInterrupt:
             if not rows:
                 raise
-            notes.append(f"stopped after {len(rows)} of {len(types) * len(chosen)} cases")
+            least = "before a failing case was as small as it can be" if len(rows) == wanted else f"after {len(rows)} of {plural(wanted, 'case')}"
+            notes.append(f"stopped {least}")
     unknown = [row for row in rows if row["status"] == "unknown"]
     if unknown:
-        count = "1 case" if len(unknown) == 1 else f"{len(unknown)} cases"
-        notes.append(f"{count} could not be checked, the first: {_case_name(unknown[0]['dims'], unknown[0]['dtype'])}: {unknown[0]['message']}")
-    return SweepReport(op.name, rows, smallest, notes)
+        notes.append(f"{plural(len(unknown), 'case')} could not be checked, the first: {_case_name(unknown[0]['dims'], unknown[0]['dtype'])}: {unknown[0]['message']}")
+    return SweepReport(op.name, rows, smallest, notes, wanted)
 
 
 def _types(dtypes: Iterable[Any]) -> list[Any]:
@@ -356,7 +358,8 @@ SWEEP = (
 @dataclass(frozen=True)
 class SweepReport(Report):
     """The result of `wb.sweep`: `rows`, one dict for each case with `dims`, `dtype`, `status` ("ok", "wrong", "failed" or "unknown"), `message` and `max_share` of the tolerance;
-    `smallest`, the smallest failing case or None; `notes`. It is true if all cases agree. `.plot()` draws a cell for each case.
+    `smallest`, the smallest failing case or None; `notes`; `wanted`, the number of cases that were to be checked. It is true if no case fails and
+    all were looked at: a stopped sweep is not. `.plot()` draws a cell for each case.
 
     >>> import numpy as np, workbench as wb
     >>> source = "__global__ void copy(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -369,11 +372,12 @@ class SweepReport(Report):
     rows: list[dict[str, Any]]
     smallest: Failure | None
     notes: list[str]
+    wanted: int
 
     @property
     def passed(self) -> bool:
-        """True if no case fails, and one at least was checked."""
-        return not self._failing() and any(row["status"] == "ok" for row in self.rows)
+        """True if no case fails, none was left out by a stop, and one at least was checked."""
+        return not self._failing() and len(self.rows) == self.wanted and any(row["status"] == "ok" for row in self.rows)
 
     def __bool__(self) -> bool:
         return self.passed
@@ -396,10 +400,11 @@ class SweepReport(Report):
         failing = self._failing()
         if not failing:
             right = sum(row["status"] == "ok" for row in self.rows)
-            of = "all " if right == len(self.rows) else f"{right} of "
-            lines = [f"{self.name} agrees with its reference in {of}{len(self.rows)} cases"]
+            cases = plural(self.wanted, "case")
+            of = f"{right} of {cases}" if right < self.wanted else cases if right == 1 else f"all {cases}"
+            lines = [f"{self.name} agrees with its reference in {of}"]
         else:
-            lines = [f"{self.name} fails in {len(failing)} of {len(self.rows)} cases"]
+            lines = [f"{self.name} fails in {len(failing)} of {plural(len(self.rows), 'case')}"]
             if self.smallest is not None:
                 lines += ["the smallest that was found: " + str(self.smallest).rstrip()]
             lines += [folded(f"  {_case_name(row['dims'], row['dtype'])}: {row['status']}: {row['message']}") for row in failing[:8]]
@@ -410,7 +415,8 @@ class SweepReport(Report):
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        facts = [("cases", str(len(self.rows))), ("fail", str(len(self._failing())))]
+        checked = len(self.rows)
+        facts = [("cases", str(checked) if checked == self.wanted else f"{checked} of {self.wanted}"), ("fail", str(len(self._failing())))]
         if self.smallest is not None:
             facts.append(("smallest failing case", _case_name(self.smallest.dims, self.smallest.dtype)))
         facts += [("note", note) for note in self.notes]
@@ -431,7 +437,8 @@ class SweepReport(Report):
         <picture of ... bytes of SVG>
         """
         names = list(dict.fromkeys(name for row in self.rows for name in row["dims"]))
-        caption = f"{len(self.rows)} cases, {len(self._failing())} fail" + (f"; in a cell {' × '.join(names)}" if names else "")
+        failing = len(self._failing())
+        caption = f"{plural(len(self.rows), 'case')}, {failing} {'fails' if failing == 1 else 'fail'}" + (f"; in a cell {' × '.join(names)}" if names else "")
         cases = []
         for row in self.rows:
             label = " × ".join(str(extent) for extent in row["dims"].values())
@@ -458,7 +465,7 @@ class SweepReport(Report):
             "error": None if smallest.error is None else str(smallest.error),
             "report": None if smallest.report is None else json.loads(smallest.report.to_json()),
         }
-        return json_text({"name": self.name, "passed": self.passed, "smallest": least, "notes": self.notes, "rows": self.rows})
+        return json_text({"name": self.name, "passed": self.passed, "smallest": least, "wanted": self.wanted, "notes": self.notes, "rows": self.rows})
 
 
 tell_columns(SweepReport, SWEEP, "Columns of its tables and of CSV: one for each dim (extents, lists of them for `*`), and")

@@ -17,7 +17,7 @@ pub const FLOORS: &[Floors] = &[CRATE, CPU];
 const CRATE: Floors = Floors {
     folder: "workbench",
     order: &[
-        &["source", "steps", "once", "json", "line_width"],
+        &["source", "steps", "once", "json", "line_width", "plural"],
         &["diagnostic"],
         &["ir", "library"],
         &["front", "valid", "pass"],

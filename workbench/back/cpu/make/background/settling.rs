@@ -1,7 +1,7 @@
 //! Settling: a thread that times launches waits for the code of its own programs, not for code that other threads have
 //! queued.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +21,8 @@ const MAX_OWN: usize = 64;
 thread_local! {
     /// The programs that this thread has compiled or launched before their code was made, since it last settled.
     static OWN: RefCell<Vec<Weak<CompiledModule>>> = const { RefCell::new(Vec::new()) };
+    /// True while a launch of this thread is reason enough to have wide code made.
+    static HURRIED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The findings of a thread that settled.
@@ -46,6 +48,24 @@ pub(super) fn own(module: &Arc<CompiledModule>) {
         }
         own.push(Arc::downgrade(module));
     });
+}
+
+/// Makes a call whose launches have their kernels' wide code made as if they were hot, so that it is there after [`settle`]: for a
+/// thread that is about to time them. Launches with too little work for that stay as they are.
+pub fn hurried<T>(call: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            HURRIED.set(self.0);
+        }
+    }
+    let _before = Before(HURRIED.replace(true));
+    call()
+}
+
+/// True within a call that is [`hurried`].
+pub(super) fn is_hurried() -> bool {
+    HURRIED.get()
 }
 
 /// Has the thread wait for no program that it has compiled or launched until now.
