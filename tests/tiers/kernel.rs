@@ -319,7 +319,9 @@ fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<N
     }
     let plain = sync == Sync::None && writer.scope.rng.one_in(2);
     writer.scope.simple = plain && writer.scope.rng.below(4) > 0;
-    let mut body = writer.inputs();
+    let by_division = writer.scope.rng.one_in(4);
+    let mut body = if by_division { writer.row_and_column(writer.scope.span) } else { Vec::new() };
+    body.extend(writer.inputs());
     let count = 3 + writer.scope.rng.below(10);
     if plain {
         body.extend(writer.plain(count.div_ceil(2)));
@@ -328,6 +330,11 @@ fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<N
     }
     if shape.frame == Frame::Rows && writer.scope.rng.one_in(2) {
         body.push(writer.product());
+    }
+    if by_division {
+        let node = writer.by_rows();
+        let at = 2 + writer.scope.rng.below(body.len() - 1);
+        body.insert(at, node);
     }
     if !shape.fault && writer.scope.rng.one_in(4) {
         let span = writer.scope.span;

@@ -6,6 +6,7 @@
 //! `WORKBENCH_TIERS_TILES` are the numbers of walks over arrays and of tiles in shared memory that are tried besides.
 
 mod expr;
+mod indices;
 mod interpreter;
 mod kernel;
 mod launch;

@@ -5,8 +5,9 @@
 //! [`crate::pass::uniformity`], the form of a local also depends on the control around its assignments: where the group does not share that
 //! control, the local is lanes. Lanes that left by `return` never read a local again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::pieces::{Cut, Quotients};
 use super::unsupported::Unsupported;
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
@@ -140,9 +141,9 @@ impl Geometry {
 
 /// The facts about a function's values.
 pub struct Forms<'f> {
-    func: &'f Function,
+    pub(super) func: &'f Function,
     geometry: Geometry,
-    split: Option<&'f SplitPlan>,
+    pub(super) split: Option<&'f SplitPlan>,
     /// The values that are a thread's place in the long row, for blocks that form one.
     places: Option<&'f HashSet<Value>>,
     /// The form of each value.
@@ -160,14 +161,26 @@ pub struct Forms<'f> {
     pub divergent: Vec<bool>,
     local_roots: &'f [Root],
     /// True if a group is a warp whose threads run in step.
-    in_step: bool,
+    pub(super) in_step: bool,
     known: Vec<bool>,
     /// The places where locals are mentioned, and the loops with an exit.
-    survey: &'f Survey,
+    pub(super) survey: &'f Survey,
     /// Loops whose rounds all lanes are assumed to do together.
     pub rounds: HashSet<Label>,
+    /// The quotients and rests of lines by one number: taken in pieces, or each lane's own.
+    pub(super) quotients: Quotients,
+    /// The quotients and rests that are taken in pieces.
+    pub is_cut: Vec<bool>,
+    /// The pairs that the rest of a block around is cut by.
+    pub(super) cuts: Vec<Cut>,
+    /// True if nothing that follows in the block joins lanes of several pieces.
+    pub(super) may_cut: bool,
+    /// The number of statements, of the next block, that nothing is cut in: they are made apart from the rest.
+    uncut: usize,
+    /// Locals that are lanes whatever is assigned to them.
+    forced: HashSet<Local>,
     /// The blocks around, the outermost first: `Yes` where some of the lanes of the enclosing block may be absent.
-    varies: Vec<Varies>,
+    pub(super) varies: Vec<Varies>,
     /// Labels of the constructs around, each with the depth of its body in blocks.
     enclosing: Vec<(Label, usize)>,
     changed: bool,
@@ -175,7 +188,7 @@ pub struct Forms<'f> {
 
 /// The presence of lanes in a block: `No` if all lanes of the enclosing block are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Varies {
+pub(super) enum Varies {
     No,
     Yes,
     /// All lanes are present in the rounds of this loop that all of them do.
@@ -198,6 +211,12 @@ impl Life {
     fn home(&self) -> usize {
         if self.first.as_ref() == Some(&self.around) { self.around.len() } else { 1 }
     }
+
+    /// True if the local lives in what follows a place of a block of that depth: nothing else of the function mentions it, and it is set there first.
+    pub(super) fn is_after(&self, depth: usize, place: u32) -> bool {
+        let is_set_first = self.first.as_ref() == Some(&self.around);
+        is_set_first && self.around.len() >= depth && self.mentions.first().is_some_and(|first| *first > place)
+    }
 }
 
 /// A loop that lanes leave by its first `if`.
@@ -213,15 +232,17 @@ struct Candidate {
 /// The result of a walk over a function.
 #[derive(Debug, Default)]
 pub struct Survey {
-    lives: Vec<Life>,
+    pub(super) lives: Vec<Life>,
     candidates: Vec<Candidate>,
+    /// The places of quotients and rests.
+    pub(super) quotients: HashMap<Value, u32>,
 }
 
 impl Survey {
     /// Looks at a function.
     pub fn new(func: &Function) -> Self {
         let lives = func.locals.iter().map(|_| Life::default()).collect();
-        let mut survey = Survey { lives, candidates: Vec::new() };
+        let mut survey = Survey { lives, candidates: Vec::new(), quotients: HashMap::new() };
         survey.walk(&func.body, &mut Vec::new(), (&mut 0, &mut 0), 0);
         survey
     }
@@ -231,12 +252,20 @@ impl Survey {
         !self.candidates.is_empty()
     }
 
+    /// True if there are quotients or rests.
+    pub fn has_quotients(&self) -> bool {
+        !self.quotients.is_empty()
+    }
+
     fn walk(&mut self, block: &Block, path: &mut Vec<u32>, (next, place): (&mut u32, &mut u32), outer: usize) {
         path.push(*next);
         *next += 1;
         for stmt in &block.stmts {
             *place += 1;
             let start = *place;
+            if let Stmt::Let(v, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..)) = stmt {
+                self.quotients.insert(*v, start);
+            }
             let mention = match stmt {
                 Stmt::Set(l, _) => Some((*l, true)),
                 Stmt::Let(_, Op::Get(l)) => Some((*l, false)),
@@ -322,8 +351,9 @@ impl<'f> Forms<'f> {
         geometry: Geometry,
         survey: &'f Survey,
         places: Option<&'f HashSet<Value>>,
+        quotients: Quotients,
     ) -> Result<[Self; 2], Unsupported> {
-        let solve = |rounds| Forms::solve(func, info, geometry, survey, places, rounds);
+        let solve = |rounds| Forms::solve(func, info, geometry, survey, places, (rounds, quotients, HashSet::new()));
         let apart = solve(HashSet::new())?;
         let divergent = |c: &&Candidate| apart.divergent[c.label.index()];
         let mut rounds: HashSet<Label> = survey.candidates.iter().filter(divergent).map(|c| c.label).collect();
@@ -357,17 +387,17 @@ impl<'f> Forms<'f> {
         }
     }
 
-    /// Analyses a kernel.
+    /// Analyses a kernel: the loops that lanes go round together, how quotients are taken, and the locals that are lanes in any case.
     ///
     /// # Errors
     /// Pointers that this tier does not follow.
-    fn solve(
+    pub(super) fn solve(
         func: &'f Function,
         info: &'f FuncInfo,
         geometry: Geometry,
         survey: &'f Survey,
         places: Option<&'f HashSet<Value>>,
-        rounds: HashSet<Label>,
+        (rounds, quotients, forced): (HashSet<Label>, Quotients, HashSet<Local>),
     ) -> Result<Self, Unsupported> {
         let values = func.values.len();
         let mut forms = Forms {
@@ -386,6 +416,12 @@ impl<'f> Forms<'f> {
             known: vec![false; func.locals.len()],
             survey,
             rounds,
+            quotients,
+            is_cut: vec![false; values],
+            cuts: Vec::new(),
+            may_cut: true,
+            uncut: 0,
+            forced,
             varies: Vec::new(),
             enclosing: Vec::new(),
             changed: true,
@@ -457,6 +493,7 @@ impl<'f> Forms<'f> {
             Op::Binary(BinaryOp::And, a, b) => {
                 [*a, *b].into_iter().find_map(|v| self.constant(v)).filter(|n| *n >= 0).map(i64::unsigned_abs)
             }
+            Op::Binary(BinaryOp::Div | BinaryOp::Rem, a, _) => Some(of(a)),
             Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if self.func.ty(v) == Type::Ptr => Some(0),
             Op::PtrAdd { ptr, index, stride } => {
                 of(index).checked_mul(u64::from(stride.bytes())).and_then(|n| n.checked_add(of(ptr)))
@@ -478,9 +515,12 @@ impl<'f> Forms<'f> {
     /// Visits a block. `varies`: `Yes` if some of the lanes around it may be absent.
     fn block(&mut self, block: &'f Block, varies: Varies) {
         self.varies.push(varies);
-        for stmt in &block.stmts {
+        let (cuts, joins, uncut) = (self.cuts.len(), self.last_join(block), std::mem::take(&mut self.uncut));
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            self.may_cut = i >= uncut && joins.is_none_or(|last| i > last);
             self.stmt(stmt);
         }
+        self.cuts.truncate(cuts);
         self.varies.pop();
     }
 
@@ -491,11 +531,14 @@ impl<'f> Forms<'f> {
 
     /// True if a local that is set here may be set for only some of its lanes.
     fn is_set_apart(&self, l: Local) -> bool {
-        self.varies.iter().skip(self.survey.lives[l.index()].home()).any(|varies| match varies {
-            Varies::No => false,
-            Varies::Yes => true,
-            Varies::Later(label) => !self.survey.is_private(l, *label),
-        })
+        let is_cut = self.cuts.iter().any(|cut| !self.survey.lives[l.index()].is_after(cut.depth, cut.place));
+        is_cut
+            || self.forced.contains(&l)
+            || self.varies.iter().skip(self.survey.lives[l.index()].home()).any(|varies| match varies {
+                Varies::No => false,
+                Varies::Yes => true,
+                Varies::Later(label) => !self.survey.is_private(l, *label),
+            })
     }
 
     fn stmt(&mut self, stmt: &'f Stmt) {
@@ -505,7 +548,13 @@ impl<'f> Forms<'f> {
                 self.ops[i] = Some(op);
                 self.roots[i] = self.root(op);
                 let is_place = self.places.is_some_and(|places| places.contains(v));
-                let (form, rests) = if is_place { (Form::Row(1), Vec::new()) } else { self.op(*v, op) };
+                let piece = self.piece(*v, op);
+                self.is_cut[i] = piece.is_some();
+                let (form, rests) = match piece {
+                    _ if is_place => (Form::Row(1), Vec::new()),
+                    Some(form) => (form, Vec::new()),
+                    None => self.op(*v, op),
+                };
                 let is_kept = matches!(self.split.map(|s| s.values[i]), Some(ValueHome::Scratch(..)));
                 if rests.len() > MAX_RESTS || is_kept {
                     (self.values[i], self.rests[i]) = (Form::Lanes, Vec::new());
@@ -527,13 +576,17 @@ impl<'f> Forms<'f> {
                 self.block(els, varies);
             }
             Stmt::Loop { label, body, step } if self.rounds.contains(label) => {
+                self.uncut = first_exit(stmt).map_or(0, |(at, ..)| at);
                 self.enclosing.push((*label, self.varies.len() + 1));
                 for block in [body, step] {
                     self.block(block, Varies::Later(*label));
                 }
                 self.enclosing.pop();
             }
-            Stmt::Loop { label, body, step } => self.construct(*label, &[body, step]),
+            Stmt::Loop { label, body, step } => {
+                self.uncut = first_exit(stmt).map_or(0, |(at, ..)| at);
+                self.construct(*label, &[body, step]);
+            }
             Stmt::Scope { label, body } => self.construct(*label, &[body]),
             Stmt::Break(label) | Stmt::Continue(label) => {
                 for i in (0..self.enclosing.len()).rev() {
@@ -589,7 +642,7 @@ impl<'f> Forms<'f> {
     }
 
     /// The form of the quotient or the rest of a line by a constant that chunks divide: as `threadIdx.x / 32` and `threadIdx.x % 32` are.
-    fn part_of_line(&self, op: BinaryOp, a: Value, b: Value) -> Option<Form> {
+    pub(super) fn part_of_line(&self, op: BinaryOp, a: Value, b: Value) -> Option<Form> {
         let is_signed = self.func.ty(a).scalar()?.is_signed();
         let n = self.constant(b).filter(|n| *n > 0)?;
         let (size, is_rest) = match op {
@@ -670,7 +723,7 @@ impl<'f> Forms<'f> {
         }
     }
 
-    fn form(&self, v: Value) -> Form {
+    pub(super) fn form(&self, v: Value) -> Form {
         self.values[v.index()]
     }
 

@@ -20,6 +20,7 @@ mod forms;
 mod in_step;
 mod jit;
 mod overwritten;
+mod pieces;
 mod prelude;
 pub mod running;
 mod scopes;
@@ -40,6 +41,7 @@ use std::time::Duration;
 use self::build::Builder;
 use self::compile_c::Failed;
 use self::forms::Survey;
+use self::pieces::Quotients;
 use self::steering::{Fixed, Steer};
 use self::unsupported::{Result, TOO_LONG, Unsupported};
 use crate::back::cpu::abi::context::EntryFn;
@@ -512,7 +514,11 @@ fn built_one(
     let build = |info: &FuncInfo| {
         let walk = walk::find(&function, info, block);
         let known = (&survey, places.as_ref(), walk.as_ref());
-        let built = Builder::build(module, data, &function, info, known, (block, maker))?;
+        let build = |quotients| Builder::build(module, data, &function, info, known, (block, maker, quotients));
+        let built = match build(Quotients::Pieces) {
+            Err(why) if why == TOO_LONG && survey.has_quotients() => build(Quotients::Lanes)?,
+            built => built?,
+        };
         let more = built.walks.map_or(0, |(_, bytes)| bytes);
         let keeps = info.split.as_ref().map(|s| ((s.scratch + more) as usize, s.slot_bytes as usize));
         Ok((built, keeps))

@@ -1,12 +1,13 @@
-//! Steering scalars: flags that an `if` tests, and bounds of short loops. They are the same for all threads and for most launches, and code
-//! that knows them has no such `if` and no such loop.
+//! Steering scalars: flags that an `if` tests, bounds of short loops, and factors and divisors of what threads differ in (the stride of a
+//! convolution). They are the same for all threads and for most launches, and code that knows them has no such `if` and no such loop, and knows
+//! how far threads are apart.
 
 use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
 use super::forms::first_exit;
-use crate::ir::{Block, Const, Function, Local, Op, ParamType, Scalar, Stmt, Type, Value};
+use crate::ir::{BinaryOp, Block, Const, Function, Local, Op, ParamType, Scalar, Stmt, Type, Value};
 
 /// The largest value that counts as known: larger numbers are mostly amounts of data, which differ from launch to launch.
 const MOST: i64 = 16;
@@ -39,6 +40,15 @@ pub fn find(func: &Function) -> Vec<Steer> {
     func.body.for_each_stmt(&mut |stmt| match stmt {
         Stmt::If { cond, .. } => look.condition(*cond, None),
         Stmt::Switch { value, .. } => look.condition(*value, None),
+        Stmt::Let(v, Op::Binary(op @ (BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem), a, b))
+            if func.ty(*v).scalar().is_some_and(Scalar::is_int) =>
+        {
+            match (look.is_fixed(*a), look.is_fixed(*b)) {
+                (false, true) => look.condition(*b, None),
+                (true, false) if *op == BinaryOp::Mul => look.condition(*a, None),
+                _ => {}
+            }
+        }
         Stmt::Loop { .. } => {
             if let Some((_, cond, _)) = first_exit(stmt)
                 && let Some(Op::Compare(_, a, b)) = look.ops[cond.index()]
@@ -81,6 +91,11 @@ impl Look<'_> {
         {
             self.found.extend(params);
         }
+    }
+
+    /// True if a value depends on constants and parameters alone.
+    fn is_fixed(&self, v: Value) -> bool {
+        self.is_known(v, None, &mut HashSet::new(), DEPTH)
     }
 
     /// The one local that a number depends on, besides constants.

@@ -92,6 +92,10 @@ const STEERED: &[(&str, &[&str])] = &[
     ("for (int j = 0; x[j] < k; j++) x[i] += j;", &[]),
     ("if (x[0] > m) x[i] = 1;", &[]),
     ("x[i] = k * m;", &[]),
+    // How far threads are apart, and by what their numbers are divided.
+    ("x[i * k + n] = 1;", &["k"]),
+    ("x[i % (k + 1)] = i / m;", &["k", "m"]),
+    ("x[i] = k / (i + 1);", &[]),
 ];
 
 #[test]
@@ -167,4 +171,29 @@ fn the_c_of_kernels_is_read_as_the_same_kernels() {
         }
     }
     assert!(count > 100, "{count}");
+}
+
+#[test]
+fn indices_by_division_walk_side_by_side() {
+    let body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; y[i] = x[i / W * p + i % W];";
+    let text = format!("__global__ void k(const float* x, float* y, int n, int p, int w) {{ {body} }}");
+    let options = front::Options::default();
+    // Where the first gather is: nowhere for a width that is known and large enough, behind the pieces for one that is not known, and first of all
+    // for one of few lanes.
+    for (width, pieces, gathers) in [("24", true, false), ("w", true, true), ("7", false, true)] {
+        let text = text.replace('W', width);
+        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
+        assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
+        crate::back::cpu::make::build::prepare(&mut module);
+        let globals = Globals::new(&module, Others::None);
+        let (func, _) = module.kernels().next().expect("there is one");
+        let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
+        let (built, _) =
+            built(&module, (&globals, addresses().expect("there is executable memory")), &case, &[], Maker::Jit)
+                .expect("it has words for it");
+        let code = c::kernel(&built.kernel);
+        let before = code.split("gx_f32(").next().unwrap_or_default();
+        assert_eq!(before.contains("first_lane("), pieces, "{width}: {code}");
+        assert_eq!(before.len() < code.len(), gathers, "{width}: {code}");
+    }
 }

@@ -20,7 +20,7 @@ from .benchmark import OPTIONS, bench_callable, distinct
 from .description import Documentation, describe
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
-from .gradient_rules import OperatorGradient, hold_rule, is_floating, outputs_of
+from .gradient_rules import OperatorGradient, hold_rule, outputs_of
 from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 from .pickles import packed, unpacked
 from .spec import DTYPES, moved_to_first, Spec

@@ -159,7 +159,7 @@ impl Builder<'_> {
         }
         if let Some(v) = result {
             self.defined.insert(v);
-            self.keep(v)?;
+            self.keep(v, place.mask)?;
         }
         Ok(())
     }

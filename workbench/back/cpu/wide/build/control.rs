@@ -99,11 +99,18 @@ fn leaves(stmt: &Stmt) -> bool {
 impl Builder<'_> {
     /// Makes statements; leaves the mask variables as they are afterwards.
     pub(super) fn stretch(&mut self, stretch: Stretch<'_>, place: Place) -> Result<()> {
-        let mut over = None;
+        let (mut over, known) = (None, self.pieces.quotients.len());
         for (i, stmt) in stretch.stmts.iter().enumerate() {
             let span = stretch.span(i);
+            if !Self::only_computes(stmt) {
+                self.pieces.instead = [None; 2];
+            }
             if place.mask == Mask::Full && self.splits_group(stmt, place.version) {
-                return self.split_group(stretch.from(i), place);
+                self.split_group(stretch.from(i), place)?;
+                break;
+            }
+            if self.begins_cut(stmt, place.version) && self.cut(stretch.from(i), place)? {
+                break;
             }
             let may_be_done = self.begin_unless_walked(stmt);
             self.stmt(stmt, span, Place { last: place.last && i + 1 == stretch.stmts.len(), ..place })?;
@@ -128,6 +135,8 @@ impl Builder<'_> {
         if let Some(over) = over {
             self.here(over);
         }
+        self.pieces.quotients.truncate(known);
+        self.pieces.instead = [None; 2];
         Ok(())
     }
 
@@ -161,7 +170,7 @@ impl Builder<'_> {
                 };
                 let apart = apart
                     || matches!(other, Stmt::If { cond, .. } if self.ahead(*cond, version) != Form::Group)
-                    || label.is_some_and(|l| self.forms[Version::Apart as usize].divergent[l.index()]);
+                    || label.is_some_and(|l| self.forms_in(Version::Apart).divergent[l.index()]);
                 inside.extend(label);
                 let found = (other.blocks().into_iter())
                     .any(|b| b.stmts.iter().any(|s| self.leaves_apart(s, version, apart, inside)));
@@ -184,17 +193,21 @@ impl Builder<'_> {
             // All together, one way or the other; else with masks.
             let id = self.fresh();
             let done = self.label("done", id);
+            let masked = self.label("masked", id);
             for (wanted, block) in [(true, then), (false, els)] {
                 let test = self.all(*cond, wanted)?;
                 self.begin();
+                self.pieces.instead[0] = Some(masked);
                 self.stretch(Stretch::of(block), place)?;
                 if !block.stmts.last().is_some_and(Stmt::is_terminator) {
+                    self.pieces.instead[0] = Some(masked).filter(|_| block.stmts.is_empty());
                     self.stretch(stretch.from(1), place)?;
                 }
                 self.push(Code::Goto(done));
                 let then = Code::Block(self.k.end());
                 self.add_if(test, then, None);
             }
+            self.here(masked);
             end = Some(done);
         }
         self.begin();
@@ -480,9 +493,13 @@ impl Builder<'_> {
                 let is_coherent = self.is_coherent(cond);
                 let halves = std::mem::take(&mut self.halves);
                 let mut ways = Vec::new();
+                let id = self.fresh();
+                let masked = self.label("masked", id);
+                let is_cut = is_coherent && [then, els].into_iter().any(|side| self.has_cuts(side, place.version));
                 if is_coherent {
                     for (wanted, block) in [(true, then), (false, els)] {
                         let test = self.all(cond, wanted)?;
+                        self.pieces.instead[0] = Some(masked).filter(|_| is_cut);
                         let way = match !wanted && halves {
                             true => Code::Block(vec![Code::Break]),
                             false => self.block(Stretch::of(block), place)?,
@@ -493,6 +510,17 @@ impl Builder<'_> {
                 self.begin();
                 self.sides(cond, (then, els), span, place)?;
                 let apart = Code::Block(self.k.end());
+                if is_cut {
+                    // Chunks that turn out to have several quotients go on with masks.
+                    let done = self.label("done", id);
+                    for (test, way) in ways {
+                        self.add_if(test, Code::Block(vec![way, Code::Goto(done)]), None);
+                    }
+                    self.here(masked);
+                    self.add(apart);
+                    self.here(done);
+                    return Ok(());
+                }
                 let all = ways.into_iter().rev().fold(apart, |els, (test, then)| choice(test, then, els));
                 self.add(all);
                 Ok(())
@@ -568,7 +596,7 @@ impl Builder<'_> {
     }
 
     fn scope(&mut self, label: Label, body: &Block, place: Place) -> Result<()> {
-        let plain = place.mask == Mask::Full && !self.forms[place.version as usize].divergent[label.index()];
+        let plain = place.mask == Mask::Full && !self.forms_in(place.version).divergent[label.index()];
         self.begin();
         if plain {
             let target = self.construct(label, None);
@@ -634,7 +662,7 @@ impl Builder<'_> {
     fn repeat(&mut self, stmt: &Stmt, span: Span, place: Place) -> Result<()> {
         let Stmt::Loop { label, body, step } = stmt else { return Ok(()) };
         let (id, label) = (self.fresh(), *label);
-        let forms = &self.forms[place.version as usize];
+        let forms = self.forms_in(place.version);
         let (together, divergent) =
             (forms.rounds.contains(&label), forms.divergent[label.index()] || forms.rounds.contains(&label));
         let keeps_early = place.last;

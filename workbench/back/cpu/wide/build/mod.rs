@@ -20,6 +20,7 @@ mod memory;
 mod names;
 mod node;
 mod op;
+mod pieces;
 mod prefetch;
 mod range;
 mod region;
@@ -35,6 +36,7 @@ use self::given::{Given, Limits};
 use self::names::Name;
 pub(super) use self::types::scalar_of;
 use super::forms::{Form, Forms, Geometry, LANES, Survey};
+use super::pieces::Quotients;
 use super::unsupported::{Result, TOO_LONG, Unsupported};
 use super::walk::{CHUNKS, Walk};
 use super::{Maker, in_step, overwritten};
@@ -76,6 +78,8 @@ enum Version {
     Together = 0,
     /// For lanes that do as they like.
     Apart = 1,
+    /// For lanes that do as they like and each take quotients of their own.
+    Own = 2,
 }
 
 /// The place of a statement.
@@ -102,6 +106,24 @@ struct Target {
     is_node: bool,
 }
 
+/// A dividend and a divisor, and the one quotient that the lanes of each chunk have.
+struct Quotient {
+    pair: (Value, Value),
+    of_chunks: Vec<Expr>,
+}
+
+/// The state of code by pieces.
+#[derive(Default)]
+struct Pieces {
+    /// What all lanes that run have one quotient of.
+    quotients: Vec<Quotient>,
+    /// Where to go from code for whole chunks that turn out to have several quotients, and from code by pieces where these are small. None where
+    /// more than computing has been done since.
+    instead: [Option<lane::Label>; 2],
+    /// The labels that code by pieces goes to.
+    left_for: HashSet<lane::Label>,
+}
+
 /// A kernel being made for one shape of blocks.
 pub struct Builder<'m> {
     module: &'m Module,
@@ -110,6 +132,8 @@ pub struct Builder<'m> {
     info: &'m FuncInfo,
     /// The forms of values: to lanes that do everything together, and to lanes on their own.
     forms: [Forms<'m>; 2],
+    /// The forms of values to lanes that take quotients of their own, where others take them by pieces.
+    own_forms: Option<Forms<'m>>,
     /// The version that made each value last.
     made: Vec<Version>,
     geometry: Geometry,
@@ -172,6 +196,8 @@ pub struct Builder<'m> {
     places: Option<&'m HashSet<Value>>,
     /// The branches around, within a region, that only some lanes take: the mask of each and its place in the text, the outermost first.
     branches: Vec<(u32, Span)>,
+    /// The state of code by pieces.
+    pieces: Pieces,
     /// The walk over the regions of a block.
     walk: node::Walk,
     /// A walk over memory that blocks do together, and where in scratch is what it leaves.
@@ -233,7 +259,7 @@ impl<'m> Builder<'m> {
         func: &'m Function,
         info: &'m FuncInfo,
         (survey, places, together): (&'m Survey, Option<&'m HashSet<Value>>, Option<&'m Walk>),
-        (block, maker): (Dim3, Maker),
+        (block, maker, quotients): (Dim3, Maker, Quotients),
     ) -> Result<Built> {
         let merges = info.split.is_none() && is_plain(func);
         let places = places.filter(|_| merges);
@@ -243,7 +269,7 @@ impl<'m> Builder<'m> {
         if info.in_step && chunks != in_step::CHUNKS {
             return Err(Unsupported("warps of several rows of threads"));
         }
-        let forms = Forms::both(func, info, geometry, survey, places)?;
+        let (forms, own_forms) = Forms::by_pieces(func, info, geometry, survey, places, quotients)?;
         let mut k = KernelBuilder::default();
         let given = Given::new(&mut k);
         let mut placeholder = |name: String| k.var(variable(name, Ty::int(64, true), true));
@@ -257,6 +283,7 @@ impl<'m> Builder<'m> {
             func,
             info,
             forms,
+            own_forms,
             made: vec![Version::Together; func.values.len()],
             geometry,
             split: info.split.as_deref(),
@@ -291,6 +318,7 @@ impl<'m> Builder<'m> {
             merges,
             places,
             branches: Vec::new(),
+            pieces: Pieces::default(),
             walk: node::Walk::default(),
             together: None,
             blocks: None,
@@ -423,12 +451,21 @@ impl<'m> Builder<'m> {
 
     /// The forms that a value was made by.
     fn forms_of(&self, v: Value) -> &Forms<'m> {
-        &self.forms[self.made[v.index()] as usize]
+        self.forms_in(self.made[v.index()])
+    }
+
+    /// The forms of a version.
+    fn forms_in(&self, version: Version) -> &Forms<'m> {
+        match (version, &self.own_forms) {
+            (Version::Together, _) => &self.forms[0],
+            (Version::Own, Some(own)) => own,
+            _ => &self.forms[1],
+        }
     }
 
     /// The form of a value that may not be made yet.
     fn ahead(&self, v: Value, version: Version) -> Form {
-        self.forms[version as usize].values[v.index()]
+        self.forms_in(version).values[v.index()]
     }
 
     /// The op that defines a value.
@@ -454,8 +491,8 @@ impl<'m> Builder<'m> {
         let [together, apart] = [0, 1].map(|i| self.forms[i].locals[l.index()]);
         match version {
             Version::Together => (false, together),
-            Version::Apart if together == apart => (false, apart),
-            Version::Apart => (true, apart),
+            Version::Apart | Version::Own if together == apart => (false, apart),
+            Version::Apart | Version::Own => (true, apart),
         }
     }
 
@@ -493,12 +530,14 @@ impl<'m> Builder<'m> {
 
     /// All numbers of a value for a chunk.
     fn lanes(&mut self, v: Value, chunk: u32) -> Result<Expr> {
-        let (s, one) = (self.scalar(v), self.one(v, chunk));
+        let s = self.scalar(v);
         Ok(match self.form(v) {
-            Form::Group | Form::Chunk => Self::splat(s, one),
+            Form::Group | Form::Chunk => Self::splat(s, self.one(v, chunk)),
             Form::Lanes if self.lazy.contains(&v) => self.expanded(v, chunk)?,
-            Form::Lanes => one,
-            Form::Row(step) | Form::Line(step) if self.rests_of(v).is_empty() => Self::line(s, one, step)?,
+            Form::Lanes => self.one(v, chunk),
+            Form::Row(step) | Form::Line(step) if self.rests_of(v).is_empty() => {
+                Self::line(s, self.one(v, chunk), step)?
+            }
             // Operands say what it is where it turns out to be no line.
             Form::Row(_) | Form::Line(_) => self.expanded(v, chunk)?,
         })

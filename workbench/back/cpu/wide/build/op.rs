@@ -34,10 +34,11 @@ impl Builder<'_> {
                 return Err(Unsupported("a volatile access"));
             }
             self.load(v, *ptr, *ty, span, place)?;
-            return self.keep(v);
+            return self.keep(v, place.mask);
         }
         if let Op::Binary(op @ (BinaryOp::Div | BinaryOp::Rem), a, b) = op
             && !self.scalar(v).is_float()
+            && !self.forms_of(v).is_cut[v.index()]
         {
             self.check_division(*op, *a, *b, span, place)?;
         }
@@ -68,7 +69,7 @@ impl Builder<'_> {
                 }
             }
         }
-        self.keep(v)?;
+        self.keep(v, place.mask)?;
         self.check_length()
     }
 
@@ -107,6 +108,9 @@ impl Builder<'_> {
         if self.places.is_some_and(|places| places.contains(&v)) {
             let row = self.get(Name::FirstBlock).cast(ty::U64) * self.span();
             return Ok(in_row((row + self.get(Name::Thread)).cast(types::one(s)), s, 1, u));
+        }
+        if self.forms_of(v).is_cut[v.index()] {
+            return self.taken_by_pieces(op, s, u);
         }
         Ok(match op {
             Op::Const(c) => Self::constant(*c),

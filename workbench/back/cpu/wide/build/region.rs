@@ -16,6 +16,7 @@ use crate::back::cpu::wide::forms::{LANES, Survey};
 use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::cpu::wide::walk::Walk;
 use crate::back::lane::build::{counting, int, joined, pointer, set, ty, uint, ulong, variable, when};
+use crate::back::lane::families;
 use crate::back::lane::memory::Access;
 use crate::back::lane::table::{FaultOp, NumberOp};
 use crate::back::lane::tree::{self as lane, Binary, Expr, Field as Member, Stmt as Code};
@@ -483,11 +484,19 @@ impl<'m> Builder<'m> {
     }
 
     /// Stores a value that other regions want.
-    pub(super) fn keep(&mut self, v: Value) -> Result<()> {
+    pub(super) fn keep(&mut self, v: Value, mask: Mask) -> Result<()> {
         if let Some(ValueHome::Scratch(at, _)) = self.split.map(|p| p.values[v.index()]) {
             let s = self.scalar(v);
             for u in 0..self.chunks {
-                let args = vec![self.scratch_at(at, s, u), self.lanes(v, u)?];
+                let lanes = match mask {
+                    // The lanes of other pieces keep theirs.
+                    Mask::Some(m) if !self.pieces.quotients.is_empty() => {
+                        let (mask, before) = (self.get(Name::Mask(m, u)), self.kept_in_scratch(at, s, u));
+                        families::select(types::vector(s)).on([mask, self.lanes(v, u)?, before])
+                    }
+                    _ => self.lanes(v, u)?,
+                };
+                let args = vec![self.scratch_at(at, s, u), lanes];
                 self.push(self.k.access(Access::Store, types::stored(s), args).stmt());
             }
         }

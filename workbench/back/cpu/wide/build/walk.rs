@@ -10,6 +10,7 @@ use super::names::Name;
 use super::{Builder, Form, Mask, Place, Version, scalar_of, types};
 use crate::back::cpu::abi::context::Field;
 use crate::back::cpu::wide::forms::{Forms, Geometry, LANES, Survey};
+use crate::back::cpu::wide::pieces::Quotients;
 use crate::back::cpu::wide::unsupported::Result;
 use crate::back::cpu::wide::walk::{CHUNKS, Walk};
 use crate::back::lane::build::{int, long, set, ty, when};
@@ -25,7 +26,7 @@ impl<'m> Builder<'m> {
     pub(super) fn walk_together(&mut self, walk: &'m Walk, survey: &'m Survey) -> Result<()> {
         let Some(plan) = self.split else { return Ok(()) };
         let geometry = Geometry { chunks: CHUNKS, spans: true, ..self.geometry };
-        let mut forms = Forms::both(self.func, self.info, geometry, survey, Some(&walk.places))?;
+        let mut forms = Forms::both(self.func, self.info, geometry, survey, Some(&walk.places), Quotients::Lanes)?;
         let all = [&self.forms[0], &self.forms[1], &forms[0], &forms[1]];
         if walk.results.iter().any(|l| all.iter().any(|forms| forms.locals[l.index()] != Form::Lanes)) {
             return Ok(());

@@ -191,7 +191,7 @@ impl Builder<'_> {
     }
 
     fn keep_joint(&mut self, Joint { result, .. }: Joint<'_>) -> Result<()> {
-        result.map_or(Ok(()), |v| self.keep(v))
+        result.map_or(Ok(()), |v| self.keep(v, Mask::Full))
     }
 
     fn define_joint(&mut self, joint: Joint<'_>, here: &Here) -> Result<()> {
