@@ -397,7 +397,7 @@ fn wrong_arguments_name_parameter_and_types() {
         other => panic!("{other:?}"),
     };
     let m = message(f.launch(1, 1).arg(&a).arg(&mut out).arg(1i32).run());
-    assert!(m.contains("`a`") && m.contains("float64") && m.contains("try x.astype(np.float32)"), "{m}");
+    assert!(m.contains("`a`") && m.contains("float64") && m.contains("try a.astype(np.float32)"), "{m}");
     let a = array![1.0f32];
     let m = message(f.launch(1, 1).arg(&a).arg(&mut out).arg(1.5f32).run());
     assert!(m.contains("`n`") && m.contains("int") && m.contains("float"), "{m}");

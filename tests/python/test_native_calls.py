@@ -59,7 +59,7 @@ def natives() -> dict[str, object]:
     found = {name: getattr(wb, name) for name in wb.__all__ if inspect.isbuiltin(inspect.unwrap(getattr(wb, name)))}
     classes = {getattr(wb, name) for name in wb.__all__ if inspect.isclass(getattr(wb, name))}
     bases = {base for one in (*classes, _workbench.NativeHistory) for base in one.__mro__ if getattr(_workbench, base.__name__, None) is base}
-    for base in bases:
+    for base in sorted(bases, key=lambda base: base.__name__):
         for name, member in vars(base).items():
             # Properties are not called.
             if not name.startswith("_") and _annotations.is_native(inspect.unwrap(member)) and callable(member):

@@ -7,7 +7,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::pieces::{Cut, Quotients};
 use super::unsupported::Unsupported;
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
@@ -137,6 +136,25 @@ impl Geometry {
             _ => Form::Lanes,
         }
     }
+}
+
+/// How quotients and rests of lines by one number are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quotients {
+    /// By pieces.
+    Pieces,
+    /// Each lane its own.
+    Lanes,
+}
+
+/// A dividend and its divisor, which cut the rest of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    pub pair: (Value, Value),
+    /// The depth of the block.
+    pub depth: usize,
+    /// The place of the first quotient or rest.
+    pub place: u32,
 }
 
 /// The facts about a function's values.

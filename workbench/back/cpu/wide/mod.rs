@@ -40,8 +40,7 @@ use std::time::Duration;
 
 use self::build::Builder;
 use self::compile_c::Failed;
-use self::forms::Survey;
-use self::pieces::Quotients;
+use self::forms::{Quotients, Survey};
 use self::steering::{Fixed, Steer};
 use self::unsupported::{Result, TOO_LONG, Unsupported};
 use crate::back::cpu::abi::context::EntryFn;

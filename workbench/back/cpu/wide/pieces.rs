@@ -4,7 +4,7 @@
 //! The rest of the block that the first of them is in is made for whole chunks whose lanes have one quotient, for pieces, and, where the number
 //! turns out to be so small that pieces have few lanes, for lanes with quotients of their own.
 
-use super::forms::{Form, Forms, Geometry, Survey};
+use super::forms::{Cut, Form, Forms, Geometry, Quotients, Survey};
 use super::unsupported::Unsupported;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::ValueHome;
@@ -23,25 +23,6 @@ const MAX_CUTS: usize = 4;
 
 /// Rounds until the forms of two versions agree on their locals.
 const MAX_ROUNDS: usize = 4;
-
-/// How quotients and rests of lines by one number are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quotients {
-    /// By pieces.
-    Pieces,
-    /// Each lane its own.
-    Lanes,
-}
-
-/// A dividend and its divisor, which cut the rest of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    pub pair: (Value, Value),
-    /// The depth of the block.
-    pub depth: usize,
-    /// The place of the first quotient or rest.
-    pub place: u32,
-}
 
 impl<'f> Forms<'f> {
     /// The place of the last statement in a block at which lanes of several pieces would meet.

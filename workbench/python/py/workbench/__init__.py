@@ -35,7 +35,7 @@ from ._workbench import (
 )
 from ._printed import printed
 from .benchmark import bench, ceilings, do_bench
-from .differentiable import LibraryOp
+from .library_operators import LibraryOp
 from .elementwise import elementwise
 from .errors import (
     ArgumentError,

@@ -27,7 +27,7 @@ from ._prints import print_of
 from ._symbolic import symbolic
 from ._torch_autograd import autograd_kernel
 from ._torch_recorded import define_gradient
-from .differentiable import LibraryOp, PythonOp
+from .library_operators import LibraryOp, PythonOp
 from .errors import make_argument_error
 from .gradient_rules import OperatorGradient
 from .operators import Op, handles

@@ -17,7 +17,8 @@ import numpy as np
 
 from . import _workbench
 from .copying import copies
-from .differentiable import Differentiable, LibraryOp, PythonOp
+from .differentiable import Differentiable
+from .library_operators import LibraryOp, PythonOp
 from .errors import KernelFault, make_argument_error
 from .extension import given_texts
 from .functions import Unwritable, written

@@ -19,7 +19,8 @@ from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemp
 from .benchmark import OPTIONS, distinct
 from .description import Documentation
 from .copying import copies
-from .differentiable import Differentiable, here_of, LibraryOp, PythonOp
+from .differentiable import Differentiable, here_of
+from .library_operators import LibraryOp, PythonOp
 from .declared import Declared
 from .errors import ArgumentError, KernelFault, KernelTimeout, make_argument_error
 from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type

@@ -17,7 +17,8 @@ import numpy as np
 
 from . import _workbench
 from ._workbench import Kernel, Module
-from .differentiable import Differentiable, LibraryOp, PythonOp
+from .differentiable import Differentiable
+from .library_operators import LibraryOp, PythonOp
 from .errors import make_argument_error
 from .functions import Unwritable, imported, is_installed, written
 from .gradient_rules import OperatorGradient
