@@ -151,7 +151,8 @@ def test_waiting_for_code_is_interrupted_and_has_a_limit():
         # Code that is not made in time: the measurement is of what there is, and the report says so.
         other = wb.compile(f"// {time.perf_counter_ns()}\n" + large(4000)).k
         assert "not made yet" in str(bench_of(other, 0, max_seconds=0.02))
-        assert other.tier == "soon"
+        # Lanes are made by a thread of their own.
+        assert other.tier in ("soon", "lanes")
 
 
 def stopped_at(size, exception=KeyboardInterrupt):

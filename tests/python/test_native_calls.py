@@ -219,7 +219,7 @@ def test_a_native_class_says_what_makes_its_objects(name, args):
         (lambda op, x: op.history.difference(1), "`History.difference`: argument `new` is missing (old, new)"),
         (lambda op, x: op.check(x).save(3), "`CheckReport.save`: argument `path` got the int 3, but wants a str or a path"),
         (lambda op, x: op.check(x).to_json(3), "`CheckReport.to_json` takes no arguments, 1 given"),
-        (lambda op, x: wb.bench(3, [3], abs), "`wb.bench`: argument `contestants` got the int 3, but wants a dict"),
+        (lambda op, x: wb.bench(3, [3], abs), "contestants are a dict from names to callables"),
         (lambda op, x: wb.check(3, abs), "`wb.check`: argument `fn` got the int 3, but wants a callable"),
         (lambda op, x: wb.check(abs, abs, x, rtol=[1]), "`wb.check`: argument `rtol` got the list [1], but wants a number or None"),
         (lambda op, x: wb.do_bench(3), "`wb.do_bench`: argument `fn` got the int 3, but wants a callable"),

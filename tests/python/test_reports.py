@@ -7,6 +7,7 @@ import dataclasses
 import importlib
 import io
 import json
+import re
 import math
 import pkgutil
 import struct
@@ -280,7 +281,9 @@ def test_files_are_read_back(kind, report, tmp_path):
     # A file has twice the pixels of its picture.
     assert struct.unpack(">II", content[16:24]) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
     assert read("html").startswith("<!doctype html>") and report._repr_mimebundle_()["text/html"][:200] in read("html")
-    assert read("txt").strip() == str(report).strip() and read("txt").endswith("\n") and not read("txt").endswith("\n\n")
+    # A saved history has the times when its versions were made, and not how long ago that was.
+    timeless = lambda text: re.sub(r"(?m)^( +\d+: )[^;]*;", r"\1;", text.strip()) if "istory" in kind else text.strip()
+    assert timeless(read("txt")) == timeless(str(report)) and read("txt").endswith("\n") and not read("txt").endswith("\n\n")
 
 
 def test_endings_are_capital_or_small_and_known(report, tmp_path):
