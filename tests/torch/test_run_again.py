@@ -108,7 +108,7 @@ def test_callables_may_not_write_tensors_nor_give_them_back():
     back(x).zero_()
     assert (x == 1).all()
     counted = wb.op("again::counted(Tensor x) -> (Tensor, Tensor)", lambda x: x + 1)
-    with pytest.raises(Exception, match="gave 1 results; its schema says 2"):
+    with pytest.raises(Exception, match="gave 1 result; its schema says 2"):
         counted(torch.ones(3))
 
 
