@@ -210,7 +210,7 @@ def test_a_report_is_a_table_for_other_programs(tmp_path):
     assert [{key: type(want[key])(row[key]) for key in want} for row, want in zip(rows, wanted)] == wanted
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     assert report.to_pandas().drop(columns="tier").to_dict("records") == wanted and report.to_polars().drop("tier").to_dicts() == wanted
-    # Nothing was launched.
+    # Contestants that launch nothing have no tier.
     assert [row["tier"] for row in rows] == [""] * 4 and report.to_pandas()["tier"].isna().all() and report.to_polars()["tier"].is_null().all()
     assert pandas.api.types.is_integer_dtype(report.to_pandas()["batch"]) and report.to_polars().schema["median"] == polars.Float64
 

@@ -103,5 +103,5 @@ def test_a_compiler_that_never_ends_is_told(tmp_path):
         [sys.executable, "-c", script], env={**os.environ, "WORKBENCH_CC": str(compiler)}, capture_output=True, text=True, timeout=120, check=True
     )
     tier, *notes = ran.stdout.splitlines()
-    # What is there is measured, and the note comes once.
+    # Code that is there is measured, and the note comes once.
     assert tier != "wide" and " ".join(notes).count("the best code of k was not made yet") == 1, ran.stdout

@@ -144,7 +144,7 @@ A1_OP = "--op 'hides::a1(Tensor x) -> Tensor' --shape 'x[n] -> y[n]'"
 @pytest.mark.parametrize(
     "before, line, said",
     [
-        # What is new is an earlier one's next version.
+        # Operators that exist get their next version.
         (A1_OP, A1_OP, ""),
         ("", "", ""),
         ("", A1_OP, ""),

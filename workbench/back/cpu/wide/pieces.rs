@@ -4,13 +4,13 @@
 //! The rest of the block that the first of them is in is made for whole chunks whose lanes have one quotient, for pieces, and, where the number
 //! turns out to be so small that pieces have few lanes, for lanes with quotients of their own.
 
+use std::collections::HashSet;
+
 use super::forms::{Cut, Form, Forms, Geometry, Quotients, Survey};
 use super::unsupported::Unsupported;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::ir::{BinaryOp, Block, Local, Op, Stmt, Value};
-
-use std::collections::HashSet;
 
 /// Fewest lanes of a piece that pay: of fewer, gathers are faster than one run each.
 pub const FEWEST_LANES: i64 = 8;

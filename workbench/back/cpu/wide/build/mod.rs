@@ -114,10 +114,10 @@ struct Quotient {
 /// The state of code by pieces.
 #[derive(Default)]
 struct Pieces {
-    /// What all lanes that run have one quotient of.
+    /// Dividends and divisors of which all lanes that run have one quotient.
     quotients: Vec<Quotient>,
-    /// Where to go from code for whole chunks that turn out to have several quotients, and from code by pieces where these are small. None where
-    /// more than computing has been done since.
+    /// Labels to go to: from code for whole chunks whose lanes turn out to have several quotients, and from code by pieces whose divisors are
+    /// small. `None` where more than computing has been done since.
     instead: [Option<lane::Label>; 2],
     /// The labels that code by pieces goes to.
     left_for: HashSet<lane::Label>,

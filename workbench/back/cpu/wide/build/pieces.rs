@@ -83,7 +83,7 @@ impl Builder<'_> {
         let (s, reach) = (self.scalar(a), self.step_of(a) * i64::from(LANES - 1));
         let (one, divisor) = (types::one(s), self.one(b, 0));
         let number = |n: i64| int(n).cast(one.clone());
-        // Of fewer numbers than a chunk has there is no whole chunk, and the test below would wrap around.
+        // Divisors smaller than a chunk leave no whole chunk, and the test below would wrap around for them.
         self.push(when(divisor.clone().le(number(reach)), Code::Goto(instead)));
         let (id, mut of_chunks, mut tests) = (self.fresh(), Vec::new(), Vec::new());
         for u in 0..self.chunks {
