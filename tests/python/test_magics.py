@@ -363,6 +363,19 @@ def test_results_that_are_wrong_are_not_timed(shell, capsys):
     assert "agrees" in out(shell, capsys, f"%%kernel {RELU_OP} --check 'lambda x: x' --rtol 0 --atol 100\n{RELU}")
 
 
+ROOT_OP = '--op "t::root(Tensor x) -> Tensor" --shape "x[*] -> y[*]"'
+ROOT = "__global__ void root(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = sqrtf(x[i]); }"
+
+
+def test_two_nans_are_equal_where_the_line_says_so(shell, capsys):
+    shell.user_ns["z"] = np.array([-1.0, 4.0, 9.0], np.float32)
+    with np.errstate(invalid="ignore"):
+        assert "DIFFERS" in out(shell, capsys, f"%%kernel {ROOT_OP} --reference np.sqrt --check --args z\n{ROOT}")
+        assert "agrees" in out(shell, capsys, f"%%kernel {ROOT_OP} --reference np.sqrt --check --args z --equal-nan\n{ROOT}")
+        assert "DIFFERS" in repr(shell.run_line_magic("kernel_check", "root z"))
+        assert "agrees" in repr(shell.run_line_magic("kernel_check", "root z --equal-nan"))
+
+
 COPY = (
     "__global__ void copy(const float* x, float* y, int m, int n) { extern __shared__ float s[];\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y, t = threadIdx.y * blockDim.x + threadIdx.x;\n"
@@ -427,7 +440,7 @@ def test_mistakes_of_the_listings_and_times_are_usage_errors(shell, line, said):
     assert said in mistake(shell, line)
 
 
-@pytest.mark.parametrize("option, said", [("--sizes 1k", "is about --bench"), ("--args x", "is about --check, and --bench"), ("--bench --args x --sizes 1k", "is about --check, and --bench"), ("--rtol 1", "is about --check"), ("--block 8,x", "a block has numbers"), ("--threads n,", "one to three extents"), ("--check", "has no reference")])
+@pytest.mark.parametrize("option, said", [("--sizes 1k", "is about --bench"), ("--args x", "is about --check, and --bench"), ("--bench --args x --sizes 1k", "is about --check, and --bench"), ("--rtol 1", "is about --check"), ("--equal-nan --bench", "is about --check"), ("--block 8,x", "a block has numbers"), ("--threads n,", "one to three extents"), ("--check", "has no reference")])
 def test_mistakes_of_a_cell_that_proves_itself_are_usage_errors(shell, option, said):
     assert said in mistake(shell, f"%%kernel {RELU_OP} {option}\n{RELU}")
 

@@ -18,6 +18,7 @@ pub fn run(name: &str, text: &str) -> Result<String, String> {
             pass::inline::run(&mut module, &watch);
         }
         "fold" => each(&mut module, pass::fold::run),
+        "slot_selects" => each(&mut module, |func| _ = pass::slot_selects::run(func)),
         "promote" => each(&mut module, |func| _ = pass::promote::run(func)),
         "members" => each(&mut module, |func| _ = pass::members::run(func)),
         "anchors" => {

@@ -336,6 +336,13 @@ fn cells(writer: &mut Writer, shape: &Shape, sync: Sync, guarded: bool) -> Vec<N
         let at = 2 + writer.scope.rng.below(body.len() - 1);
         body.insert(at, node);
     }
+    for made in [Writer::chosen, Writer::retyped] {
+        if writer.scope.rng.one_in(6) {
+            let node = made(writer);
+            let at = writer.scope.rng.below(body.len() + 1);
+            body.insert(at, node);
+        }
+    }
     if !shape.fault && writer.scope.rng.one_in(4) {
         let span = writer.scope.span;
         let node = writer.walk(inputs(span), span, false);
@@ -360,7 +367,7 @@ fn fault(writer: &mut Writer) -> Node {
     let what = rng.below(bits + 1);
     let hit = format!("((p[i + {}] & {bits}) == {what})", rng.below(9));
     let (inputs, near) = (inputs(writer.scope.span), 1 + rng.below(writer.scope.span));
-    let line = match rng.below(16) {
+    let line = match rng.below(17) {
         10 => format!("y[i] += a[i + {}];", inputs - near),
         11 => format!("y[i] += a[(int)i - {}] * a[i];", 1 + rng.below(5)),
         12 => format!("r[i] = p[{} - (int)i];", near - 1),
@@ -368,6 +375,8 @@ fn fault(writer: &mut Writer) -> Node {
         // These arrays are a little too short.
         14 => "z[i] = q[i] + 1;".to_owned(),
         15 => "g[i] = (short)k;".to_owned(),
+        // Misaligned.
+        16 => format!("r[i] += *(const int*)((const char*)p + 4 * (i & 31) + {hit});"),
         0 => format!("r[i + {hit} * 100000] = 1;"),
         1 => format!("y[i] += a[i - {hit} * 90000];"),
         2 => format!("r[i] = p[i] / (p[i + 1] & {bits});"),

@@ -11,6 +11,7 @@ mod interpreter;
 mod kernel;
 mod launch;
 mod memory;
+mod places;
 mod random;
 mod shrink;
 mod stmt;

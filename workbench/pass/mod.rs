@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`inline`] | device functions into their callers |
 //! | [`fold`] | constants, copies, branches, dead code |
+//! | [`slot_selects`] | selects of slots' addresses into selects of what they hold |
 //! | [`promote`] | slots into locals |
 //! | [`members`] | members of a kernel's structs by value into parameters |
 //! | [`anchors`] | pointers that host code passes, as offsets from where their memory starts |
@@ -29,6 +30,7 @@ pub mod members;
 pub mod pointers;
 pub mod promote;
 pub mod regions;
+pub mod slot_selects;
 pub mod stride;
 pub mod uniformity;
 pub mod waits;
@@ -67,6 +69,7 @@ pub fn prepare_alone(func: &mut Function, launched: bool, watch: &Watch) {
     watch.run("fold", func, fold::run);
     // A slot is promoted after the slot that holds its address.
     for _ in 0..MAX_NESTING {
+        watch.run("slot_selects", func, slot_selects::run);
         if !watch.run("promote", func, promote::run) {
             break;
         }

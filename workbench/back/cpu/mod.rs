@@ -252,5 +252,5 @@ pub fn look_in_packages(folders: impl IntoIterator<Item = std::path::PathBuf>) {
 
 /// Stops the compilers that run in the background, and removes their unfinished files: for a process that ends.
 pub fn stop_compilers() {
-    wide::running::end();
+    wide::compiler_process::end();
 }

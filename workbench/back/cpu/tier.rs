@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Machine code of one kind; see [`tiers`](super::make::tiers).
+/// Machine code of one kind; see [`make`](super::make).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Tier {

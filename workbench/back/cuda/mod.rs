@@ -40,6 +40,7 @@
 
 mod driver;
 mod emit;
+mod find_nvrtc;
 mod intrinsics;
 mod launch;
 mod lex;
@@ -48,7 +49,6 @@ mod nvrtc;
 mod queue;
 mod record;
 pub mod scan;
-mod search;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -57,9 +57,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 pub use driver::{DeviceInfo, device_of};
+pub use find_nvrtc::add_search_path;
 pub use queue::{Late, Refused, has_queued, synchronize};
 pub use scan::Signature;
-pub use search::add_search_path;
 
 use crate::diagnostic::Diagnostic;
 use crate::library::STD;

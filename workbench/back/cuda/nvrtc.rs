@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 
-use super::search;
+use super::find_nvrtc;
 
 /// `nvrtcResult`; 0 is success, 5 an option that is none, 6 a text that does not compile.
 type Status = c_int;
@@ -106,13 +106,13 @@ impl Nvrtc {
             return Ok(nvrtc);
         }
         // A failure is not remembered: the next try may come after `pip install`.
-        let found = search::library()?;
+        let found = find_nvrtc::library()?;
         let nvrtc: &'static Nvrtc = Box::leak(Box::new(Self::new(found)?));
         *loaded = Some(nvrtc);
         Ok(nvrtc)
     }
 
-    fn new(found: search::Found) -> Result<Self, String> {
+    fn new(found: find_nvrtc::Found) -> Result<Self, String> {
         let functions = Functions::load(&found.library).map_err(|e| {
             format!("{} is no NVRTC that Workbench can use: {e}; use one of CUDA 12 or later", found.name)
         })?;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use memmap2::{MmapMut, MmapOptions};
 use smallvec::SmallVec;
 
+use super::answer::Answer;
 use super::{memory_limit, work};
 use crate::back::Exception;
 use crate::back::cpu::HostMemory;
@@ -16,9 +17,6 @@ use crate::runtime::DType;
 
 /// Extents or strides.
 pub type Dims = SmallVec<[i64; 5]>;
-
-/// The answer of an operation, or an exception and its message.
-pub type Answer<T> = Result<T, (Exception, String)>;
 
 /// The device that a tensor says it is on. Its memory is the host's either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! The keys of an object's type and bases go with a throw, and tell what may catch the object. An exception that the run time raises
 //! has a number (`library/std_containers.cuh`).
 
-use super::array::Answer;
+use super::answer::Answer;
 use crate::back::{Exception, FaultKind, RawFault};
 
 /// The number of an exception is a class of Python's plus a multiple of this for its owner: torch (0), the standard library (1), none, since the

@@ -1,6 +1,6 @@
 //! The message where an operation of the run time's own is given other values than its row (`ir/host_op.rs`) says.
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::value::Value;
 use crate::back::Exception;
 use crate::ir::HostOp;

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::value::Value;
 use crate::back::Exception;
 

@@ -3,7 +3,7 @@
 //! Numbers come as they are; a text comes as a tuple of its address and itself, any other pointer as a tuple of its address alone, a null
 //! pointer to a text as `None`.
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::value::Value;
 use crate::back::Exception;
 use crate::back::printf::{PrintfArg, format_record};

@@ -44,6 +44,7 @@
 //! A host function runs without the GIL, and takes it for what it asks of Python (`python/src/gil.rs`). A function whose parameters
 //! are objects says so where it is registered (`Objects::of_word`): then tuples stay tuples, and any object may be an argument.
 
+mod answer;
 mod array;
 mod call;
 mod exceptions;
@@ -61,7 +62,8 @@ pub mod turns;
 mod value;
 mod work;
 
-pub use array::{Answer, DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
+pub use answer::Answer;
+pub use array::{DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
 pub use call::recording::Recording;
 pub use call::tape::tensors_of;
 pub use call::{Call, Dispatched, Dispatcher, HostProgram, Limits, ProgramState, set_dispatcher};

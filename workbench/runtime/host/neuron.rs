@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use super::array::{Answer, HostTensor};
+use super::answer::Answer;
+use super::array::HostTensor;
 use super::fit::unfit;
 use super::value::Value;
 use crate::back::Exception;

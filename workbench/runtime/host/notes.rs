@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::fit::unfit;
 use super::value::Value;
 use crate::back::Exception;

@@ -3,7 +3,7 @@
 //!
 //! A grid without blocks is no such error: there is nothing to do.
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::fit::unfit;
 use super::value::Value;
 use crate::back::RawFault;

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::memory_limit;
 use crate::back::Exception;
 use crate::back::cpu::Raised;

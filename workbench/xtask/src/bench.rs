@@ -14,13 +14,16 @@ pub fn run(args: &[String]) -> Result<(), String> {
     match args {
         [] => all(),
         [only] if only == "inline" => inline(),
-        [only] if only == "torch" => torch("bench_torch.py", "calls through torch.ops"),
+        [only] if only == "torch" => torch("bench_torch.py", "calls through torch.ops", &[]),
+        [only, options @ ..] if only == "tensors" => {
+            torch("bench_tensors.py", "operations on tensors in host code, beside torch's", options)
+        }
         [only] if only == "notebook" => notebook(),
-        [only] if only == "gpu" => torch("bench_gpu.py", "kernels on a GPU, beside torch and nvcc"),
+        [only] if only == "gpu" => torch("bench_gpu.py", "kernels on a GPU, beside torch and nvcc", &[]),
         [only, options @ ..] if only == "cpu" => cpu(options),
         [only, options @ ..] if only == "general" => general(options),
         [arg, ..] => Err(format!(
-            "cargo xtask bench has no option `{arg}`; it has `cpu`, `general`, `gpu`, `inline`, `notebook` and `torch`"
+            "cargo xtask bench has no option `{arg}`; it has `cpu`, `general`, `gpu`, `inline`, `notebook`, `tensors` and `torch`"
         )),
     }
 }
@@ -83,7 +86,7 @@ fn notebook() -> Result<(), String> {
 }
 
 /// A script that needs torch.
-fn torch(script: &str, title: &str) -> Result<(), String> {
+fn torch(script: &str, title: &str, options: &[String]) -> Result<(), String> {
     let env = Environment::prepare(true)?;
     let torch = Environment::of_torch()?;
     step::show(
@@ -91,6 +94,7 @@ fn torch(script: &str, title: &str) -> Result<(), String> {
         Command::new(torch.python())
             .arg(format!("workbench/xtask/{script}"))
             .arg(env.python())
+            .args(options)
             .env("TORCH_EXTENSIONS_DIR", root().join(".lab/torch-extensions"))
             .env("PATH", torch.path())
             .current_dir(root()),

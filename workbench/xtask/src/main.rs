@@ -34,6 +34,7 @@ cargo xtask <command>
              general        kernels as people write them, beside plain C++ with OpenMP; `general --help` lists its options
              notebook       milliseconds from a key to a picture, names and problems in JupyterLab, in Chromium
              inline         whole inline extensions beside torch, from text to first result; downloads 3 GB
+             tensors        operations on tensors in host code beside torch's; downloads 3 GB; `tensors --help` lists its options
              torch          calls through torch.ops beside torch's own operators; downloads 3 GB
   kernels  [NAME ...]: every operator in kernels/ beside its reference: values, gradients, shapes; one table
   pictures draws the README's pictures again, on this machine

@@ -21,12 +21,15 @@ pub struct Site {
     pub library: bool,
 }
 
+/// The bit of a slot's index that marks slots of the kernel that wide code was made of.
+pub const WIDE_SLOT: u32 = 1 << 30;
+
 /// The meaning of the two operand words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteRoot {
     /// Word 0 is an offset into the buffer of the launched kernel's parameter.
     KernelParam(u32),
-    /// Word 0 is an offset into a slot, by its index in the slot table.
+    /// Word 0 is an offset into a slot, by its index in the slot table, or with [`WIDE_SLOT`] in that of the wide code.
     Slot(u32),
     /// Word 0 is an offset into module data.
     Global(u32),

@@ -3,7 +3,7 @@
 //! Both come from the same CLIF, so they find the same faults and compute the same bits, but for the sign and the payload of a NaN, which
 //! IEEE 754 leaves open and Cranelift's optimiser does not keep (`-a * -b` becomes `a * b`). Good code takes the code generator more than
 //! twice as long, most of it in register allocation. A launch runs one of the two from its start to its end; wide code may take over within it
-//! (`run/schedule.rs`). One that looks long waits until the good code is there, and so does a caller that times launches ([`settle`]).
+//! (`run/change_tier.rs`). One that looks long waits until the good code is there, and so does a caller that times launches ([`settle`]).
 
 mod settling;
 

@@ -1,6 +1,7 @@
 //! Sites: the places of a kernel that can fault or call a helper, and the messages made of the words that they leave.
 //!
-//! Generated code keeps only a site's number and two words of operands; every message is made here, after the fact.
+//! Generated code keeps only a site's number and two words of operands; what a message says of the
+//! access is made here, after the fact. The whole text with its line and thread is `runtime/fault_text.rs`.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,7 @@ use super::host::Source;
 use super::launch::{Launch, Running};
 use super::lookup::lookup_outside;
 use crate::back::cpu::abi::context::{BufferDesc, DescKind, Side, WorkerCtx};
-use crate::back::cpu::abi::site::{FAR, Named, SiteKind, SiteRoot};
+use crate::back::cpu::abi::site::{FAR, Named, SiteKind, SiteRoot, WIDE_SLOT};
 use crate::back::cpu::code::kept_code;
 use crate::back::{FaultKind, RawFault};
 use crate::ir::{ENDED, Elem, Scalar, Type};
@@ -143,6 +144,14 @@ struct Buffer<'a> {
     before: u64,
 }
 
+/// The name of a slot, by its index in a site or a descriptor.
+fn slot<'a>(launch: &'a Launch<'_>, index: usize) -> Option<&'a Named> {
+    if let (Some(wide), true) = (&launch.wide, index >> 30 == 1) {
+        return wide.slots.get(index & !(WIDE_SLOT as usize));
+    }
+    kept_code::slot(&launch.image.slots, index)
+}
+
 fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
     let (kind, index) = desc.kind();
     let unnamed = Buffer { desc, name: Cow::Borrowed(""), elem: None, noun: "the buffer", before: 0 };
@@ -154,7 +163,7 @@ fn buffer<'a>(launch: &'a Launch<'_>, desc: BufferDesc) -> Buffer<'a> {
                 None => unnamed,
             },
         },
-        DescKind::Slot => match kept_code::slot(&launch.image.slots, index) {
+        DescKind::Slot => match slot(launch, index) {
             Some(s) => {
                 Buffer { name: Cow::Borrowed(&s.name), elem: s.elem.map(Elem::from), noun: "a local array", ..unnamed }
             }
@@ -209,7 +218,7 @@ unsafe fn locate(ctx: &Running, launch: &Launch<'_>, root: SiteRoot, a: u64, b: 
                 (launch.descs.get(i as usize).copied().unwrap_or(crate::back::cpu::abi::context::NULL_DESC), a as i64)
             }
         },
-        SiteRoot::Slot(i) => (table(DescKind::Slot, i, kept_code::slot(&launch.image.slots, i as usize)), a as i64),
+        SiteRoot::Slot(i) => (table(DescKind::Slot, i, slot(launch, i as usize)), a as i64),
         SiteRoot::Global(i) => {
             let side = if launch.entry.is_host { Side::Host } else { Side::Both };
             let own = launch.image.data().view(i as usize, side);

@@ -38,6 +38,7 @@
 
 pub mod bind;
 pub mod block_sync;
+mod change_tier;
 pub mod faults;
 pub mod fibers;
 pub mod float_env;

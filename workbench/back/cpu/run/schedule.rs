@@ -4,8 +4,7 @@
 //! waking a thread pays. A helper that comes too late finds the launch closed and goes away. So a launch never waits for a thread that has
 //! not begun, and may be made on any thread, those of the pool included.
 //!
-//! A launch that lasts has better code made meanwhile. Once that is there, workers claim no further blocks; those claimed are finished, and
-//! another launch with the better code takes the rest. Blocks ascend, so the first launch has run exactly the blocks before the second's.
+//! `change_tier.rs` ends the claims when better code is there; the rest of the blocks is a part of its own, with that code.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +18,7 @@ use super::memory::{BlockMemory, SharedMemory};
 use super::records::merge;
 use super::rounds::{self, Rounds};
 use super::stop::{BUDGET, INTERRUPT_EVERY, Stop, StopFlag};
-use super::wide_code::{WideCode, settle_stores};
+use super::wide_code::settle_stores;
 use super::{pool, sums, tick};
 use crate::back::cpu::abi::context::{EntryFn, THREAD_KNOWN, WorkerCtx, direct};
 use crate::back::cpu::abi::site::Named;
@@ -42,12 +41,6 @@ const FIRST_CLAIM: f64 = 5_000.0;
 /// The time later claims aim at: long against the counter's cost, short against a launch. A stencil reads the elements on both sides of a
 /// claim twice.
 const CLAIM: f64 = 200_000.0;
-
-/// The age of a launch at which it has better code made, if as much work is left as [`WORTH_BETTER_CODE`].
-const OLD: Duration = Duration::from_micros(500);
-
-/// Work that is worth making lanes for, in nanoseconds: they take a few milliseconds of one thread.
-const WORTH_BETTER_CODE: f64 = 5e6;
 
 /// Most blocks of one call of code that takes several: a fraction of a millisecond.
 const MAX_RUN: u64 = 1024;
@@ -542,28 +535,6 @@ impl Launch<'_> {
     fn rounds(&self) -> Option<usize> {
         let is_there = |part: &usize| self.machine.address(part + 1).is_some();
         self.entry.rounds.filter(|part| self.wide.is_none() && is_there(part))
-    }
-
-    /// Has better code made once the launch is old and `left_ns` of work are left; and once it is there, ends the claims.
-    fn look_for_better(&self, left_ns: f64, age: Duration) {
-        let Some(better) = self.better else { return };
-        if left_ns < WORTH_BETTER_CODE || age < OLD {
-            return;
-        }
-        match better.code(self.wide.as_ref()) {
-            Some(found) => {
-                *lock(&self.overtaken_by) = Some(found);
-                self.is_overtaken.store(true, Ordering::Release);
-            }
-            None => better.begin(),
-        }
-    }
-
-    /// The better code that takes over, if there is any and blocks are left for it.
-    fn better_code(&self) -> Option<(Arc<WideCode>, bool)> {
-        let is_left = self.next.load(Ordering::Relaxed) < self.blocks;
-        let is_sound = self.fault_block.load(Ordering::Relaxed) == u64::MAX && self.stop.get().is_none();
-        if is_left && is_sound { lock(&self.overtaken_by).take() } else { None }
     }
 
     /// The size of the first claim: all blocks where nothing can be won by sharing, else a few microseconds' worth.

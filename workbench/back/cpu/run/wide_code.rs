@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::back::cpu::abi::context::EntryFn;
-use crate::back::cpu::abi::site::{SITE_BIT, Site};
+use crate::back::cpu::abi::site::{Named, SITE_BIT, Site};
 use crate::back::cpu::tier::Tier;
 use crate::back::lane::not_taken::Left;
 
@@ -13,6 +13,8 @@ pub struct WideCode {
     pub entry: EntryFn,
     /// The sites of its own numbers.
     pub sites: Vec<Site>,
+    /// The kernel's slots, whose indices have [`WIDE_SLOT`](crate::back::cpu::abi::site::WIDE_SLOT).
+    pub slots: Vec<Named>,
     /// The memory that a block's threads keep while others run: bytes of scratch for the block, bytes of local arrays
     /// for each thread.
     pub keeps: Option<(usize, usize)>,

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use libloading::Library;
 
 use super::compiler::Compiler;
+use super::compiler_process::{self, DEADLINE, Ended};
 use super::prelude;
-use super::running::{self, DEADLINE, Ended};
 use crate::back::Interrupt;
 
 /// The reason why there is no library.
@@ -25,13 +25,13 @@ pub enum Failed {
 /// The output of the compiler or the loader.
 pub fn load(compiler: &'static Compiler, text: &str, interrupt: Option<&dyn Interrupt>) -> Result<Library, Failed> {
     let because = |e: std::io::Error| Failed::Because(format!("no folder for generated code: {e}"));
-    let folder = running::Folder::new().map_err(because)?;
+    let folder = compiler_process::Folder::new().map_err(because)?;
     compile(compiler, &folder, text, interrupt)
 }
 
 fn compile(
     compiler: &'static Compiler,
-    folder: &running::Folder,
+    folder: &compiler_process::Folder,
     text: &str,
     interrupt: Option<&dyn Interrupt>,
 ) -> Result<Library, Failed> {

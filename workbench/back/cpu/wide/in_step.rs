@@ -1,4 +1,4 @@
-//! Kernels whose warps run in step: a group is a warp, and what its lanes do together is part of a region.
+//! Kernels whose warps run in step: a group is a warp, and what its lanes do together is part of a region. `build/warps.rs` writes the code of it.
 
 use super::forms::LANES;
 use crate::back::Dim3;

@@ -16,13 +16,13 @@ mod build;
 mod c_text;
 mod compile_c;
 pub mod compiler;
+pub mod compiler_process;
 mod forms;
 mod in_step;
 mod jit;
 mod overwritten;
 mod pieces;
 mod prelude;
-pub mod running;
 mod scopes;
 mod spans;
 mod steering;
@@ -436,12 +436,13 @@ impl Wide {
                 (entry, Box::new(compiled) as Box<dyn Any + Send + Sync>)
             }
         };
-        let build::Built { sites, room, merges, overwritten, sums, walks, .. } = built;
+        let build::Built { sites, slot_names: slots, room, merges, overwritten, sums, walks, .. } = built;
         let walks = walks.map(|(blocks, _)| blocks);
         let tier = if compiler.is_some() { Tier::Wide } else { Tier::Lanes };
         Ok(WideCode {
             entry,
             sites,
+            slots,
             keeps,
             room,
             merges,

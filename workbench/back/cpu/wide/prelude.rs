@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::compiler::{self, Compiler, Vectors};
-use super::running::{Ended, Folder};
+use super::compiler_process::{Ended, Folder};
 use crate::back::cpu::abi::site::FAR;
 use crate::back::cpu::math::reciprocal;
 use crate::once::Once;

@@ -22,8 +22,8 @@ from .magic_arguments import in_options
 from .magic_tuning import parameter
 
 __all__ = [
-    "Parser", "SIZES", "add_counts", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name", "options_before", "parse_sizes",
-    "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
+    "Parser", "SIZES", "add_counts", "add_equal_nan", "check_options", "extents", "kernel_parser", "listing_parser", "macro_of", "name_list", "op_name",
+    "options_before", "parse_sizes", "refuse_idle", "refuse_names", "refuse_one", "split_line", "tolerances", "usage",
 ]
 
 _SIZE = re.compile(r"(\d+)([kKmMgG]?)")
@@ -39,7 +39,7 @@ _IS_OPTION = re.compile(r"--?[A-Za-z]")
 #: Options of `%%kernel` that say something about the operator of `--op`.
 _OF_OPERATORS = (
     "shape", "threads", "grid", "block", "shared_mem", "kernel", "reference", "autograd", "setup_context", "saves", "differentiable",
-    "check", "gradcheck", "tune", "bench", "args", "sizes", "make", "bytes", "flops", "rtol", "atol",
+    "check", "gradcheck", "tune", "bench", "args", "sizes", "make", "bytes", "flops", "rtol", "atol", "equal_nan",
 )  # fmt: skip
 #: An option at the start of the line of `%timekernel`; the minus of a number or a name is the statement's.
 _TIME_OPTION = re.compile(r"(--[a-z][\w-]*(?:=\S*)?|-o|-h|--)(?:\s+|$)")
@@ -236,6 +236,7 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     add_counts(parser)
     parser.add_argument("--rtol", type=number, metavar="R", help="relative tolerance of --check and --tune; --atol belongs to it")
     parser.add_argument("--atol", type=number, metavar="A", help="absolute tolerance of --check and --tune; --rtol belongs to it")
+    add_equal_nan(parser, "for --check two NaNs are equal")
     parser.add_argument("--timeout", type=number, metavar="S", help="seconds after which a launch is stopped")
     parser.add_argument("--name", type=text, metavar="M", help="land one module of this name instead of every kernel")
     device = "the device that it is compiled for: cpu, or cuda (cuda:0 is the same)"
@@ -249,6 +250,11 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
     parser.add_argument("--strict-device", action="store_true", help="host functions see host arrays on the CPU")
     parser.add_argument("--unified-memory", action="store_true", help="kernels may touch the host's memory")
     return parser
+
+
+def add_equal_nan(parser: Parser, what: str) -> None:
+    """The option of a check that lets a NaN pass where the reference has one."""
+    parser.add_argument("--equal-nan", action="store_const", const=True, help=what)
 
 
 def add_counts(parser: Parser) -> None:
@@ -396,6 +402,11 @@ def op_name(args: argparse.Namespace) -> str | None:
     return args.op.split("(")[0].split("::")[-1].strip().replace(".", "_") if args.op is not None else None
 
 
+def check_options(given: argparse.Namespace) -> dict[str, Any]:
+    """The tolerances that are given and whether NaNs are equal, by the names that a check has for them."""
+    return tolerances(given) | ({"equal_nan": True} if given.equal_nan else {})
+
+
 def tolerances(given: argparse.Namespace) -> dict[str, Any]:
     """The tolerances that are given, by their names."""
     return {name: getattr(given, name) for name in ("rtol", "atol") if getattr(given, name) is not None}
@@ -418,14 +429,14 @@ def refuse_idle(args: argparse.Namespace) -> None:
     is_timed = args.bench is not None or args.tune is not None
     wants = {"args": args.check is not None or args.gradcheck is True or is_timed and not has_sizes, "sizes": is_timed or args.check is not None and args.make is not None}
     wants["make"] = is_timed or args.args is None and (args.check is not None or args.gradcheck is True)
-    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None or args.tune is not None)
+    wants |= dict.fromkeys(("rtol", "atol"), args.check is not None or args.tune is not None) | {"equal_nan": args.check is not None}
     wants |= dict.fromkeys(("bytes", "flops"), args.bench is not None)
     wants |= dict.fromkeys(("setup_context", "saves"), args.autograd is not None)
     wants |= {"arch": args.device == "cuda", "differentiable": args.saves is not None}
     for option, is_used in wants.items():
         if getattr(args, option) is not None and not is_used:
             asked = {"arch": "--device cuda", "setup_context": "--autograd", "saves": "--autograd", "differentiable": "--saves"}
-            asked |= dict.fromkeys(("rtol", "atol"), "--check or --tune") | dict.fromkeys(("bytes", "flops"), "--bench")
+            asked |= dict.fromkeys(("rtol", "atol"), "--check or --tune") | dict.fromkeys(("bytes", "flops"), "--bench") | {"equal_nan": "--check"}
             asked["make"] = "--bench or --tune, and --check or --gradcheck without arguments of their own"
             asked["args"] = "--check, and --bench or --tune without --sizes and --make, and --gradcheck without arguments of its own"
             raise UsageError(f"%%kernel: --{option.replace('_', '-')} is about {asked.get(option, '--bench or --tune')}, which is not there")

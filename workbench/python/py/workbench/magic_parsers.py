@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from .magic_options import SIZES, add_counts, Fill, kernel_parser, listing_parser, Parser, parse_sizes
+from .magic_options import SIZES, add_counts, add_equal_nan, Fill, kernel_parser, listing_parser, Parser, parse_sizes
 from .magic_printf import printf_parser
 
 __all__ = ["PARSERS", "bench_parser", "check_parser", "gpu_parser", "history_parser", "time_parser"]
@@ -19,6 +19,7 @@ def check_parser(fill: Fill | None = None) -> Parser:
     parser.add_argument("--reference", type=parser.expression, metavar="EXPR", help="a callable to check against, instead of the operator's own")
     parser.add_argument("--rtol", type=parser.number, metavar="R", help="relative tolerance; --atol belongs to it")
     parser.add_argument("--atol", type=parser.number, metavar="A", help="absolute tolerance; --rtol belongs to it")
+    add_equal_nan(parser, "two NaNs are equal")
     return parser
 
 

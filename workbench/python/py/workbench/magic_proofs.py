@@ -17,7 +17,7 @@ from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate
 from .differentiable import Differentiable
 from .errors import ArgumentError
 from .magic_arguments import Arguments, Expressions, in_options, random_ones, said_as_random
-from .magic_options import SIZES, tolerances
+from .magic_options import SIZES, check_options, tolerances
 from .magic_tuning import NoneRight, Tuning
 
 __all__ = ["Asked", "bench", "check", "prove"]
@@ -196,7 +196,7 @@ def prove(operator: Any, asked: Asked, args: argparse.Namespace, words: Expressi
     others = {name: operator if other is asked.trial else other for name, other in asked.others.items()}
     undone = " and ".join([*(["tuned"] if tuning is not None else []), *(["timed"] if args.bench is not None else [])])
     if args.check is not None:
-        report = check(operator, asked.check, {"reference": reference, **tolerances(args)}, "%%kernel", _CHECKED)
+        report = check(operator, asked.check, {"reference": reference, **check_options(args)}, "%%kernel", _CHECKED)
         display(report)
         if not report:
             _say_undone(undone, "it does not agree with its reference")

@@ -27,7 +27,7 @@ from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
 from .magic_arguments import Arguments, Expressions, in_options, random_ones
 from .magic_options import kernel_parser, listing_parser, macro_of, op_name, options_before, parse_sizes
-from .magic_options import refuse_idle, refuse_names, refuse_one, split_line, tolerances, usage
+from .magic_options import check_options, refuse_idle, refuse_names, refuse_one, split_line, usage
 from .magic_parsers import bench_parser, check_parser, gpu_parser, history_parser, time_parser
 from .magic_printf import printf_parser
 from .magic_proofs import Asked, bench, check, prove
@@ -66,7 +66,7 @@ class WorkbenchMagics(Magics):
                  [--autograd EXPR [--setup-context EXPR | --saves NAMES [--differentiable NAMES]]]
                  [--check [EXPR]] [--gradcheck [EXPR]] [--tune NAME=V1,V2,...] [--bench [NAME=EXPR ...]]
                  [--args EXPR] [--sizes 1k:1M] [--make EXPR] [--bytes E] [--flops E] [--rtol R --atol A]
-                 [--timeout SECONDS] [--name M] [-D N=V] [-I DIR] [--option O] [--device cuda] [--arch A] ...
+                 [--equal-nan] [--timeout SECONDS] [--name M] [-D N=V] [-I DIR] [--option O] [--device cuda] [--arch A] ...
 
         Kernels are launched as `saxpy[grid, block](...)`; with `--op` the operator lands too, and
         is called like a function. With `--check`, `--gradcheck`, `--tune` and `--bench` it is checked, tuned and timed in the same cell, in this
@@ -194,13 +194,13 @@ class WorkbenchMagics(Magics):
     @no_var_expand
     @usage("%kernel_check")
     def kernel_check(self, line: str) -> Any:
-        """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R --atol A]: checks an operator against its reference.
+        """%kernel_check OP [ARG...] [--reference EXPR] [--rtol R --atol A] [--equal-nan]: checks an operator against its reference.
 
         Without arguments arrays get some 4,099 random numbers, in the shapes of the signature, and scalars 1. ARG is an expression, or name=expression.
         """
         words = Expressions(self.shell, "%kernel_check")
         given = check_parser(words.fill).parse(split_line(line, "%kernel_check"))
-        options = tolerances(given)
+        options = check_options(given)
         refuse_one(given, "%kernel_check")
         operator = self._operator(given.op, words)
         if given.reference is not None:

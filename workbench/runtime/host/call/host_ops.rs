@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::exceptions::{ENDS, PYTHON};
 use super::super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 use super::super::fit::unfit;

@@ -3,7 +3,8 @@
 use std::alloc::Layout;
 use std::sync::{Arc, PoisonError};
 
-use super::super::array::{Answer, HostTensor, Storage};
+use super::super::answer::Answer;
+use super::super::array::{HostTensor, Storage};
 use super::super::value::{Value, cpp_name};
 use super::super::{memory_limit, ops, work};
 use super::operands::Operands;

@@ -1,6 +1,6 @@
 //! Operands of a service.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::exceptions::Object;
 use super::super::memory_limit;
 use super::no_memory;

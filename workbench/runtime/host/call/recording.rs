@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::{DeviceTag, HostTensor};
 use super::super::export::Names;
 use super::super::ops;
 use super::super::ops::gradients::{self, ElementPlaces};

@@ -16,7 +16,8 @@
 
 use std::collections::HashMap;
 
-use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::{DeviceTag, HostTensor};
 use super::super::fit::unfit;
 use super::super::ops;
 use super::super::ops::gradients::{self, ElementPlaces, Reads};

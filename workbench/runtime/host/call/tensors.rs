@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::array::{Answer, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::HostTensor;
 use super::super::value::{Value, cpp_name, of_torch_number, torch_number};
 use super::{CallState, MAX_VALUES, no_memory};
 use crate::back::Exception;

@@ -2,7 +2,8 @@
 
 use ndarray::ArrayD;
 
-use super::super::array::{Answer, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::HostTensor;
 use super::super::value::cpp_name;
 use super::wide::Wide;
 use super::{Args, Value, operand, sweep};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ndarray::{ArrayD, Axis, IxDyn, Zip};
 
-use super::super::array::{Answer, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::HostTensor;
 use super::super::work::tick;
 use super::elementwise::zip;
 use super::operand;

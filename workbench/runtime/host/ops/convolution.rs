@@ -1,11 +1,15 @@
-//! Convolutions and their backward, by their definition.
+//! Convolutions and their backward, as products of matrices: of the weight and of windows of the input.
 
-use ndarray::{ArrayD, IxDyn};
+use std::ops::Range;
 
-use super::super::array::Answer;
-use super::super::work::ticks;
+use ndarray::{Array2, ArrayD, ArrayView2, IxDyn, LinalgScalar};
+
+use super::super::answer::Answer;
+use super::super::work;
+use super::products::blocks;
 use super::sweep;
-use super::wide::Wide;
+use super::wide::{self, Wide};
+use super::windows::{Along, Windows};
 use super::{Args, HostTensor, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
@@ -78,41 +82,158 @@ fn check_operands(
     Ok(())
 }
 
-/// The sums of products of a convolution in two dimensions, without the bias.
-fn products(name: &str, x: &HostTensor, weight: &HostTensor, steps: &[Vec<i64>], groups: i64) -> Answer<ArrayD<f64>> {
-    let (stride, padding, dilation) = (&steps[0], &steps[1], &steps[2]);
-    let extent = |i: usize| {
-        let covered = dilation[i].saturating_mul(weight.shape()[2 + i] - 1).saturating_add(1);
-        (x.shape()[2 + i] + 2 * padding[i]).saturating_sub(covered).div_euclid(stride[i]) + 1
-    };
-    let shape = [x.shape()[0], weight.shape()[0], extent(0).max(0), extent(1).max(0)];
-    if extent(0) <= 0 || extent(1) <= 0 {
-        let message = "Kernel size can't be greater than actual input size".to_owned();
-        return Err((Exception::Runtime, format!("{}: {message}", name)));
+/// A convolution in two dimensions, of the numbers that it computes with.
+struct Convolution<T> {
+    windows: Windows,
+    samples: usize,
+    groups: usize,
+    /// Channels of the result in a group.
+    outputs: usize,
+    x: Vec<T>,
+    weight: Vec<T>,
+}
+
+impl<T: LinalgScalar> Convolution<T> {
+    fn new(
+        x: &HostTensor,
+        weight: &HostTensor,
+        (steps, result): (&[Vec<i64>], [i64; 2]),
+        groups: usize,
+        brought: impl Fn(&HostTensor) -> Vec<T>,
+    ) -> Self {
+        let extent = |t: &HostTensor, d: usize| t.shape()[d] as usize;
+        let along = |d: usize| Along {
+            input: extent(x, 2 + d),
+            kernel: extent(weight, 2 + d),
+            result: result[d] as usize,
+            stride: steps[0][d],
+            padding: steps[1][d],
+            dilation: steps[2][d],
+        };
+        let windows = Windows { channels: extent(weight, 1), rows: along(0), columns: along(1) };
+        let (samples, outputs) = (extent(x, 0), extent(weight, 0) / groups);
+        Convolution { windows, samples, groups, outputs, x: brought(x), weight: brought(weight) }
     }
-    super::room(&shape)?;
-    let (a, w) = (Wide::of(x).floats(), Wide::of(weight).floats());
-    let (per_group, channels) = (weight.shape()[0] / groups, weight.shape()[1]);
-    let bounds = [x.shape()[2], x.shape()[3]];
-    Ok(sweep::placed(&shape.map(|n| n as usize), |at| {
-        let mut sum = 0.0;
-        let group = at[1] as i64 / per_group;
-        for c in 0..channels {
-            for i in 0..weight.shape()[2] {
-                // Some tens of operations an element.
-                ticks(weight.shape()[3] as usize * 4);
-                let y = at[2] as i64 * stride[0] - padding[0] + i * dilation[0];
-                for j in 0..weight.shape()[3] {
-                    let z = at[3] as i64 * stride[1] - padding[1] + j * dilation[1];
-                    if (0..bounds[0]).contains(&y) && (0..bounds[1]).contains(&z) {
-                        let from = [at[0], (group * channels + c) as usize, y as usize, z as usize];
-                        sum += a[IxDyn(&from)] * w[IxDyn(&[at[1], c as usize, i as usize, j as usize])];
-                    }
-                }
+
+    /// The elements of a group's channels of the input, and of a channel of the result.
+    fn sizes(&self) -> (usize, usize) {
+        let Windows { channels, rows, columns } = &self.windows;
+        (channels * rows.input * columns.input, rows.result * columns.result)
+    }
+
+    /// The weight of a group: a row for each channel of the result, a column for each element of a window.
+    fn matrix(&self, group: usize) -> ArrayView2<'_, T> {
+        let (rows, columns) = (self.outputs, self.windows.size());
+        let part = &self.weight[group * rows * columns..][..rows * columns];
+        ArrayView2::from_shape((rows, columns), part).expect("as many elements as the shape holds")
+    }
+
+    /// Calls a closure for each sample and group of it, and each band of its rows.
+    fn each(&self, mut each: impl FnMut(usize, usize, Range<usize>)) {
+        for sample in 0..self.samples {
+            for group in 0..self.groups {
+                self.windows.bands().for_each(|band| each(sample, group, band));
             }
         }
-        sum
-    }))
+    }
+
+    /// The planes of a sample's group in the input, and in the result the elements of its first channel and of the rows of a band.
+    fn parts(&self, sample: usize, group: usize, band: &Range<usize>) -> (Range<usize>, Range<usize>) {
+        let ((input, result), width) = (self.sizes(), self.windows.columns.result);
+        let at = sample * self.groups + group;
+        let first = at * self.outputs * result;
+        (at * input..(at + 1) * input, first + band.start * width..first + band.end * width)
+    }
+
+    /// The sums of products.
+    fn forward(&self) -> Vec<T> {
+        let size = self.sizes().1;
+        let mut made = work::repeated(self.samples * self.groups * self.outputs * size, T::zero());
+        self.each(|sample, group, band| {
+            let (from, to) = self.parts(sample, group, &band);
+            let columns = self.windows.columns(&self.x[from], &band);
+            let columns = ArrayView2::from_shape((self.windows.size(), to.len()), &columns);
+            let sums = blocks(self.matrix(group), columns.expect("a column for each window"));
+            for (row, at) in sums.rows().into_iter().zip((to.start..).step_by(size.max(1))) {
+                made[at..at + to.len()].iter_mut().zip(row).for_each(|(to, sum)| *to = *sum);
+            }
+        });
+        made
+    }
+
+    /// The gradient of the input.
+    fn of_input(&self, grad: &[T]) -> Vec<T> {
+        let mut made = work::repeated(self.x.len(), T::zero());
+        self.each(|sample, group, band| {
+            let (to, from) = self.parts(sample, group, &band);
+            let columns = blocks(self.matrix(group).t(), self.of_band(grad, from).view());
+            self.windows.add(&columns.view(), &band, &mut made[to]);
+        });
+        made
+    }
+
+    /// The gradient of the weight.
+    fn of_weight(&self, grad: &[T]) -> Vec<T> {
+        let mut made = work::repeated(self.weight.len(), T::zero());
+        let size = self.outputs * self.windows.size();
+        self.each(|sample, group, band| {
+            let (x, from) = self.parts(sample, group, &band);
+            let columns = self.windows.columns(&self.x[x], &band);
+            let columns = ArrayView2::from_shape((self.windows.size(), from.len()), &columns);
+            let grad = self.of_band(grad, from);
+            let sums = blocks(grad.view(), columns.expect("a column for each window").t());
+            made[group * size..][..size].iter_mut().zip(&sums).for_each(|(to, sum)| *to = *to + *sum);
+        });
+        made
+    }
+
+    /// The rows of a band of all channels of a group, a row of the matrix for each channel; `first` is the first channel's part.
+    fn of_band(&self, grad: &[T], first: Range<usize>) -> Array2<T> {
+        let size = self.sizes().1;
+        Array2::from_shape_fn((self.outputs, first.len()), |(channel, at)| grad[first.start + channel * size + at])
+    }
+}
+
+/// The elements in the order of their places.
+fn doubles(t: &HostTensor) -> Vec<f64> {
+    sweep::flat(Wide::of(t).floats().view())
+}
+
+/// As [`doubles`], as `float`s.
+fn singles(t: &HostTensor) -> Vec<f32> {
+    match t.dtype() {
+        DType::Float32 => sweep::flat(wide::singles(t)),
+        _ => sweep::flat(sweep::map(Wide::of(t).floats().view(), |x| x as f32).view()),
+    }
+}
+
+/// Rows and columns of the result.
+fn result_extents(name: &str, x: &HostTensor, weight: &HostTensor, steps: &[Vec<i64>]) -> Answer<[i64; 2]> {
+    let extent = |i: usize| {
+        let covered = steps[2][i].saturating_mul(weight.shape()[2 + i] - 1).saturating_add(1);
+        (x.shape()[2 + i] + 2 * steps[1][i]).saturating_sub(covered).div_euclid(steps[0][i]) + 1
+    };
+    if extent(0) <= 0 || extent(1) <= 0 {
+        let message = "Kernel size can't be greater than actual input size".to_owned();
+        return Err((Exception::Runtime, format!("{name}: {message}")));
+    }
+    Ok([extent(0), extent(1)])
+}
+
+/// The sums of products of a convolution in two dimensions, without the bias.
+fn products(name: &str, x: &HostTensor, weight: &HostTensor, steps: &[Vec<i64>], groups: i64) -> Answer<HostTensor> {
+    let result = result_extents(name, x, weight, steps)?;
+    let shape = [x.shape()[0], weight.shape()[0], result[0], result[1]];
+    super::room(&shape)?;
+    let (shape, result, groups) = (IxDyn(&shape.map(|n| n as usize)), (steps, result), groups as usize);
+    if x.dtype() == DType::Float32 {
+        let made = Convolution::new(x, weight, result, groups, singles).forward();
+        let made = ArrayD::from_shape_vec(shape, made).expect("as many elements as the shape holds");
+        return wide::tensor_of_singles(&made, x.device());
+    }
+    let made = Convolution::new(x, weight, result, groups, doubles).forward();
+    let made = ArrayD::from_shape_vec(shape, made).expect("as many elements as the shape holds");
+    Wide::Float(made).tensor(x.dtype(), x.device())
 }
 
 /// `conv1d` and `conv2d(input, weight, bias, stride, padding, dilation, groups)`: sums of products.
@@ -137,9 +258,7 @@ fn forward(args: &mut Args<'_>) -> Answer<Value> {
         (batched, Value::Tensor(weight), steps)
     };
     let (Value::Tensor(x), Value::Tensor(weight)) = (batched, weight) else { return Ok(Value::None) };
-    let made = products(args.name, &x, &weight, &steps, groups)?;
-    let (dtype, device) = (x.dtype(), x.device());
-    let mut made = Value::Tensor(Wide::Float(made).tensor(dtype, device)?);
+    let mut made = Value::Tensor(products(args.name, &x, &weight, &steps, groups)?);
     if !matches!(bias, Value::None) {
         let column = Value::List(vec![Value::Int(-1), Value::Int(1), Value::Int(1)]);
         let bias = call("reshape", vec![bias, column], args)?;
@@ -155,55 +274,29 @@ fn forward(args: &mut Args<'_>) -> Answer<Value> {
 /// the input and of the weight, or nothing where one is not wanted.
 fn backward(args: &mut Args<'_>) -> Answer<Value> {
     let (grad, x, weight) = (args.tensor()?, args.tensor()?, args.tensor()?);
-    let (stride, padding, dilation, groups) = (args.ints()?, args.ints()?, args.ints()?, args.int(1)? as usize);
-    let (of_input, of_weight) = (args.flag(true)?, args.flag(true)?);
-    let flat = |t: &HostTensor| sweep::flat(Wide::of(t).floats().view());
-    let extents = |t: &HostTensor| -> [usize; 4] { std::array::from_fn(|d| t.shape()[d] as usize) };
-    let ([samples, outputs, rows, columns], [_, inputs, height, width]) = (extents(&grad), extents(&x));
-    let [_, channels, kernel_rows, kernel_columns] = extents(&weight);
-    let (g, a, w) = (flat(&grad), flat(&x), flat(&weight));
+    let steps = [args.ints()?, args.ints()?, args.ints()?];
+    let (groups, wanted) = (args.int(1)? as usize, [args.flag(true)?, args.flag(true)?]);
     super::room(x.shape())?;
-    let mut to_input = vec![0.0; if of_input { a.len() } else { 0 }];
-    let mut to_weight = vec![0.0; if of_weight { w.len() } else { 0 }];
-    // The place of the input that an element of the result and one of the kernel meet at.
-    let place = |d: usize, at: usize, k: usize, extent: usize| {
-        let place = at as i64 * stride[d] - padding[d] + k as i64 * dilation[d];
-        usize::try_from(place).ok().filter(|place| *place < extent)
-    };
-    for sample in 0..samples {
-        for output in 0..outputs {
-            let group = output / (outputs / groups);
-            for row in 0..rows {
-                for column in 0..columns {
-                    let g = g[((sample * outputs + output) * rows + row) * columns + column];
-                    ticks(channels * kernel_rows * kernel_columns + 1);
-                    for channel in 0..channels {
-                        let plane = (sample * inputs + group * channels + channel) * height;
-                        for i in 0..kernel_rows {
-                            let Some(y) = place(0, row, i, height) else { continue };
-                            for j in 0..kernel_columns {
-                                let Some(z) = place(1, column, j, width) else { continue };
-                                let from = (plane + y) * width + z;
-                                let by = ((output * channels + channel) * kernel_rows + i) * kernel_columns + j;
-                                if of_input {
-                                    to_input[from] += g * w[by];
-                                }
-                                if of_weight {
-                                    to_weight[by] += g * a[from];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+    let result = (steps.as_slice(), [grad.shape()[2], grad.shape()[3]]);
+    let shaped = |like: &HostTensor| IxDyn(&like.shape().iter().map(|n| *n as usize).collect::<Vec<_>>());
+    let mut made = Vec::new();
+    if x.dtype() == DType::Float32 {
+        let (of, grad) = (Convolution::new(&x, &weight, result, groups, singles), singles(&grad));
+        for (values, like) in gradients(&of, &grad, wanted).into_iter().zip([&x, &weight]) {
+            let values = values.map(|values| ArrayD::from_shape_vec(shaped(like), values).unwrap_or_default());
+            made.push(values.map(|values| wide::tensor_of_singles(&values, like.device())).transpose()?);
+        }
+    } else {
+        let (of, grad) = (Convolution::new(&x, &weight, result, groups, doubles), doubles(&grad));
+        for (values, like) in gradients(&of, &grad, wanted).into_iter().zip([&x, &weight]) {
+            let values = values.map(|values| ArrayD::from_shape_vec(shaped(like), values).unwrap_or_default());
+            made.push(values.map(|values| Wide::Float(values).tensor(like.dtype(), like.device())).transpose()?);
         }
     }
-    let shaped = |made: Vec<f64>, like: &HostTensor, is_wanted: bool| -> Answer<Value> {
-        if !is_wanted {
-            return Ok(Value::None);
-        }
-        let made = ArrayD::from_shape_vec(IxDyn(&extents(like)), made).unwrap_or_default();
-        Wide::Float(made).tensor(like.dtype(), like.device()).map(Value::Tensor)
-    };
-    Ok(Value::List(vec![shaped(to_input, &x, of_input)?, shaped(to_weight, &weight, of_weight)?]))
+    Ok(Value::List(made.into_iter().map(|one| one.map_or(Value::None, Value::Tensor)).collect()))
+}
+
+/// The gradients of input and weight that are wanted.
+fn gradients<T: LinalgScalar>(of: &Convolution<T>, grad: &[T], [input, weight]: [bool; 2]) -> [Option<Vec<T>>; 2] {
+    [input.then(|| of.of_input(grad)), weight.then(|| of.of_weight(grad))]
 }

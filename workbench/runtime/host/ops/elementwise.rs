@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::operand;
 use super::promote::result_type;
 use super::sweep::{self, Sweep};

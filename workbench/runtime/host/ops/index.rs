@@ -2,7 +2,8 @@
 
 use ndarray::{ArrayD, Axis, Dimension, IxDyn, Zip};
 
-use super::super::array::{Answer, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::HostTensor;
 use super::super::work;
 use super::order::order;
 use super::sweep::{self, Sweep};

@@ -2,7 +2,8 @@
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::{DeviceTag, HostTensor};
 use super::super::work;
 use super::wide::Wide;
 use super::{Args, Value, operand, sweep};

@@ -10,6 +10,7 @@ mod index;
 mod make;
 mod operand;
 mod order;
+mod products;
 mod promote;
 mod reduce;
 mod scatter;
@@ -17,10 +18,12 @@ mod shape;
 mod subscript;
 mod sweep;
 mod wide;
+mod windows;
 
 use smallvec::SmallVec;
 
-use super::array::{Answer, DeviceTag, HostTensor};
+use super::answer::Answer;
+use super::array::{DeviceTag, HostTensor};
 use super::value::Value;
 use super::{memory_limit as memory, work};
 use crate::back::Exception;
@@ -53,6 +56,7 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         shape::run,
         elementwise::run,
         reduce::run,
+        products::run,
         index::run,
         order::run,
         scatter::run,

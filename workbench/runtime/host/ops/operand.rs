@@ -6,7 +6,7 @@
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::Value;
 use super::promote::result_type;
 use super::wide::Wide;

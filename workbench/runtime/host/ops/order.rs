@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, Axis};
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::work::{self, tick};
 use super::index::{fail, shaped, with_dims};
 use super::sweep;

@@ -1,13 +1,10 @@
-//! Reductions and products of matrices.
+//! Reductions.
 
-use std::num::Wrapping;
+use ndarray::{ArrayD, Axis, IxDyn};
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, Array3, ArrayD, ArrayView2, Axis, Ix2, IxDyn, LinalgScalar, s};
-
-use super::super::array::{Answer, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::HostTensor;
 use super::super::work;
-use super::promote::promote;
 use super::sweep::{self, along};
 use super::wide::Wide;
 use super::{Args, Value, operand};
@@ -20,8 +17,6 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "max" | "min" => extreme(args),
         "argmax" | "argmin" => index_of(args),
         "softmax" | "log_softmax" => softmax(args),
-        "mm" | "matmul" | "bmm" | "dot" | "mv" => matmul(args),
-        "addmm" => addmm(args),
         "equal" => equal(args),
         "allclose" => allclose(args),
         _ => return None,
@@ -292,176 +287,6 @@ fn softmax(args: &mut Args<'_>) -> Answer<Value> {
         }
     }
     Wide::Float(a).tensor(dtype, x.device()).map(Value::Tensor)
-}
-
-/// Multiplications between two looks at the clock: some milliseconds.
-const PIECE: usize = 1 << 22;
-
-/// A product of two matrices, block by block: each is as wide as the second one, or a part of it where even a few rows are too
-/// long.
-fn blocks<T: LinalgScalar>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
-    const ROWS: usize = 16;
-    let ((m, k), n) = (a.dim(), b.ncols());
-    let made = sweep::full(&[m, n], T::zero()).into_dimensionality::<Ix2>();
-    let mut made = made.expect("two extents are two dimensions");
-    let columns = (PIECE / k.max(1) / ROWS).clamp(ROWS, n.max(ROWS));
-    let rows = (PIECE / k.max(1) / columns).clamp(ROWS, m.max(ROWS));
-    for top in (0..m).step_by(rows) {
-        let bottom = m.min(top + rows);
-        for left in (0..n).step_by(columns) {
-            let right = n.min(left + columns);
-            let (a, b) = (a.slice(s![top..bottom, ..]), b.slice(s![.., left..right]));
-            general_mat_mul(T::one(), &a, &b, T::zero(), &mut made.slice_mut(s![top..bottom, left..right]));
-            work::ticks((bottom - top) * (right - left) * k / 8);
-        }
-    }
-    made
-}
-
-/// A product of two matrices in an element type: by ndarray's in `float` and `double`.
-fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, dtype: DType) -> ArrayD<f64> {
-    if dtype == DType::Float32 {
-        let single = |a: ArrayView2<'_, f64>| sweep::map(a.into_dyn(), |x| x as f32).into_dimensionality::<Ix2>();
-        let (a, b) = (single(a).expect("a matrix"), single(b).expect("a matrix"));
-        sweep::map(blocks(a.view(), b.view()).view().into_dyn(), f64::from)
-    } else {
-        blocks(a, b).into_dyn()
-    }
-}
-
-fn matmul(args: &mut Args<'_>) -> Answer<Value> {
-    let (x, y) = (args.tensor()?, args.tensor()?);
-    product_of(&x, &y, args).map(Value::Tensor)
-}
-
-fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTensor> {
-    let fail = |message: String| Err((Exception::Runtime, message));
-    let wanted = match args.name {
-        "mm" | "addmm" => Some((2, 2)),
-        "bmm" => Some((3, 3)),
-        "dot" => Some((1, 1)),
-        "mv" => Some((2, 1)),
-        _ => None,
-    };
-    if args.name == "dot" && (x.dim(), y.dim()) != (1, 1) {
-        return fail(format!("1D tensors expected, but got {}D and {}D tensors", x.dim(), y.dim()));
-    }
-    if args.name == "dot" && x.shape() != y.shape() {
-        return fail(format!(
-            "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and \
-             {} elements respectively",
-            x.shape()[0],
-            y.shape()[0],
-            x.shape()[0],
-            y.shape()[0]
-        ));
-    }
-    if wanted.is_some_and(|w| w != (x.dim(), y.dim())) || x.dim() == 0 || y.dim() == 0 {
-        return fail(format!("{}: tensors of {} and {} dimensions do not multiply", args.name, x.dim(), y.dim()));
-    }
-    if x.dtype() != y.dtype() {
-        let name = super::super::value::cpp_name;
-        let message =
-            format!("expected m1 and m2 to have the same dtype, but got: {} != {}", name(x.dtype()), name(y.dtype()));
-        return fail(message);
-    }
-    let dtype = promote(x.dtype(), y.dtype());
-    if dtype == DType::Bool {
-        return super::not_implemented(args.name, dtype);
-    }
-    match (Wide::of(x), Wide::of(y)) {
-        // Integers wrap around.
-        (Wide::Int(a), Wide::Int(b)) => {
-            let around = |a: ArrayD<i64>| sweep::map(a.view(), Wrapping);
-            let made = products(around(a), around(b), args, |a, b| blocks(a, b).into_dyn())?;
-            Wide::Int(sweep::map(made.view(), |v| v.0)).tensor(dtype, x.device())
-        }
-        (a, b) => {
-            let made = products(a.floats(), b.floats(), args, |a, b| product(a, b, dtype))?;
-            Wide::Float(made).tensor(dtype, x.device())
-        }
-    }
-}
-
-/// The products of matrices, of which there may be many, or of vectors.
-fn products<T: LinalgScalar>(
-    mut a: ArrayD<T>,
-    mut b: ArrayD<T>,
-    args: &Args<'_>,
-    product: impl Fn(ArrayView2<'_, T>, ArrayView2<'_, T>) -> ArrayD<T>,
-) -> Answer<ArrayD<T>> {
-    let fail = |message: String| Err((Exception::Runtime, message));
-    let (are_rows, are_columns) = (a.ndim() > 1, b.ndim() > 1);
-    let (first, second) = (a.shape()[0], b.shape()[0]);
-    if !are_rows {
-        a.insert_axis_inplace(Axis(0));
-    }
-    if !are_columns {
-        b.insert_axis_inplace(Axis(1));
-    }
-    let (m, k) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
-    let (l, n) = (b.shape()[b.ndim() - 2], b.shape()[b.ndim() - 1]);
-    if args.name == "bmm" && (k != l || first != second) {
-        return fail(format!(
-            "Expected size for first two dimensions of batch2 tensor to be: [{}, {k}] but got: [{}, {l}].",
-            first, second
-        ));
-    }
-    if k != l {
-        return fail(format!("mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {l}x{n})"));
-    }
-    let batch = |a: &ArrayD<T>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
-    let outer: Vec<usize> =
-        super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
-    let whole: Vec<i64> = outer.iter().chain([&m, &n]).map(|n| *n as i64).collect();
-    super::room(&whole)?;
-    let full = |a: &ArrayD<T>, r: usize, c: usize| -> Option<Array3<T>> {
-        let shape: Vec<usize> = outer.iter().copied().chain([r, c]).collect();
-        let count: usize = outer.iter().product();
-        sweep::owned(a.broadcast(IxDyn(&shape))?).into_shape_with_order(ndarray::Ix3(count, r, c)).ok()
-    };
-    let (Some(a), Some(b)) = (full(&a, m, k), full(&b, k, n)) else {
-        return fail("shapes that do not broadcast".to_owned());
-    };
-    let count: usize = outer.iter().product();
-    let mut values = work::reserved(count * m * n);
-    for i in 0..count {
-        let one = product(a.index_axis(Axis(0), i), b.index_axis(Axis(0), i));
-        values.extend(one.iter());
-    }
-    let mut shape = outer;
-    shape.extend(are_rows.then_some(m).into_iter().chain(are_columns.then_some(n)));
-    Ok(ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds"))
-}
-
-/// `addmm(input, a, b, beta, alpha)`
-fn addmm(args: &mut Args<'_>) -> Answer<Value> {
-    let (input, a, b) = (args.tensor()?, args.tensor()?, args.tensor()?);
-    let number = |v: Value| match v {
-        Value::Float(x) => x,
-        Value::Int(i) => i as f64,
-        _ => 1.0,
-    };
-    let (beta, alpha) = (number(args.next()), number(args.next()));
-    let product = product_of(&a, &b, args)?;
-    let (dtype, device) = (product.dtype(), product.device());
-    let of_type = |v: f64| if dtype.is_float() { v } else { v.trunc() };
-    let (beta, alpha) = (of_type(beta), of_type(alpha));
-    let product = Wide::of(&product).floats();
-    let added = Wide::of(&input).floats();
-    let Some(added) = added.broadcast(product.raw_dim()) else {
-        return Err((
-            Exception::Runtime,
-            format!("addmm: a tensor of shape {:?} does not fit the product", input.shape()),
-        ));
-    };
-    // An input with the factor 0 leaves nothing, not even NaN.
-    let made = if beta == 0.0 {
-        sweep::replaced(product, |p| p * alpha)
-    } else {
-        sweep::zipped(product.view(), added, |p, a| p * alpha + a * beta)
-    };
-    Wide::Float(made).tensor(dtype, device).map(Value::Tensor)
 }
 
 fn equal(args: &mut Args<'_>) -> Answer<Value> {

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, Axis, IxDyn};
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::index::{fail, indices, shaped, with_dims, within};
 use super::sweep;
 use super::wide::Wide;

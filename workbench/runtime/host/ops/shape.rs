@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::super::array::{Answer, Dims, HostTensor, axis, count};
+use super::super::answer::Answer;
+use super::super::array::{Dims, HostTensor, axis, count};
 use super::super::work;
 use super::promote::promote;
 use super::sweep;

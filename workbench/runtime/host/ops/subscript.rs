@@ -2,7 +2,8 @@
 
 use ndarray::{ArrayD, Dimension, IxDyn};
 
-use super::super::array::{Answer, Dims, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::{Dims, HostTensor};
 use super::wide::Wide;
 use super::{Args, Value};
 use super::{operand, sweep};

@@ -3,7 +3,8 @@
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
 
-use super::super::array::{Answer, DeviceTag, HostTensor};
+use super::super::answer::Answer;
+use super::super::array::{DeviceTag, HostTensor};
 use super::super::work;
 use super::Value;
 use super::sweep::{self, Sweep};
@@ -312,6 +313,25 @@ impl Wide {
         };
         done.ok_or_else(misfit)
     }
+}
+
+/// The elements of a tensor of `float`s, in their own type.
+pub fn singles(t: &HostTensor) -> ArrayViewD<'_, f32> {
+    assert_eq!(t.dtype(), DType::Float32, "elements are read in their own type");
+    view(t)
+}
+
+/// A tensor of `float`s.
+///
+/// # Errors
+/// `MemoryError`.
+pub fn tensor_of_singles(made: &ArrayD<f32>, device: DeviceTag) -> Answer<HostTensor> {
+    let shape: Vec<i64> = made.shape().iter().map(|n| *n as i64).collect();
+    let tensor = HostTensor::new(DType::Float32, &shape, device, true)?;
+    // SAFETY: the tensor is new, contiguous, of that type and shape.
+    let mut out = unsafe { ndarray::ArrayViewMutD::<f32>::from_shape_ptr(made.raw_dim(), tensor.ptr().cast()) };
+    Zip::from(&mut out).and(made).sweep(|(to, x)| *to = *x);
+    Ok(tensor)
 }
 
 /// A copy, contiguous, of an element type, on a device.

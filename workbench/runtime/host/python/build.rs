@@ -1,6 +1,6 @@
 //! `Py_BuildValue`: objects by a format.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::value::Value;
 use super::parse::{MAX_DEPTH, misused};
 use super::{Object, Python};

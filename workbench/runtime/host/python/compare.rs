@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::value::Value;
 use super::{Object, Python};
 use crate::back::Exception;

@@ -1,6 +1,6 @@
 //! Lists, tuples, dictionaries and other objects with elements.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::value::Value;
 use super::{FAILED, Key, MAX_OBJECTS, NULL, Object, Python, refuse_foreign};
 use crate::back::Exception;

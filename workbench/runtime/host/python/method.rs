@@ -1,6 +1,7 @@
 //! Attributes of objects and calls of their methods, for `object.attr("name")` of pybind11.
 
-use super::super::array::{Answer, DeviceTag};
+use super::super::answer::Answer;
+use super::super::array::DeviceTag;
 use super::super::call::{VALUES, needs_values};
 use super::super::fit::unfit;
 use super::super::foreign::{self, Foreign};

@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::array::Answer;
+use super::answer::Answer;
 use super::export::Export;
 use super::format;
 use super::value::Value;

@@ -1,6 +1,6 @@
 //! Numbers of Python's C interface: integers of any size, and their conversion to C's types.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::value::Value;
 use super::{NULL, Object, Python};
 use crate::back::Exception;

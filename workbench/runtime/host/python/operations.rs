@@ -1,6 +1,6 @@
 //! The operations of Python's C interface.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::export::{Export, Registration};
 use super::super::fit::unfit;
 use super::super::value::Value;

@@ -3,7 +3,7 @@
 //! The library tells the type of each place that an argument goes to; a format that does not fit them ends the call before any value is stored.
 //! The values to store come back as a list, with `None` for a place that stays as it is.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::value::Value;
 use super::{Object, Python};
 use crate::back::Exception;

@@ -1,6 +1,6 @@
 //! Objects as texts: `repr` and `str`.
 
-use super::super::array::Answer;
+use super::super::answer::Answer;
 use super::super::value::Value;
 use super::{MAX_DEPTH, MAX_SHOWN, Object, Python};
 use crate::back::Exception;

@@ -1,5 +1,7 @@
-//! Vectors of several numbers: their addresses have to be multiples of their sizes.
+//! Alignment: the addresses of vectors of several numbers have to be multiples of their sizes, and so have those of numbers in memory of another
+//! type, such as the `int` of four bytes.
 
+use super::memory::Access;
 use super::range::{Bounds, Counter, Counts, End};
 use super::{Builder, Form, Place};
 use crate::back::cpu::abi::site::SiteKind;
@@ -9,7 +11,7 @@ use crate::back::lane::build::{int, ty, when};
 use crate::back::lane::table::LaneOp;
 use crate::back::lane::tree::{Expr, Stmt};
 use crate::back::lane::types::{Kind, Ty};
-use crate::ir::Value;
+use crate::ir::{Scalar, Value};
 use crate::source::Span;
 
 impl Builder<'_> {
@@ -47,7 +49,12 @@ impl Builder<'_> {
         Ok(Some(all))
     }
 
-    /// Faults unless the address is a multiple of `align`.
+    /// True if an access may be at an address that is no multiple of its size, as far as is known of all launches.
+    pub(super) fn may_be_odd(&self, ptr: Value, s: Scalar) -> bool {
+        u32::from(self.info.align.get(ptr.index()).copied().unwrap_or(0)) < s.size().trailing_zeros()
+    }
+
+    /// Faults unless the address of a vector is a multiple of `align`.
     pub(super) fn aligned(&mut self, ptr: Value, align: u32, span: Span, place: Place) -> Result<()> {
         if self.known.even.contains(&ptr) {
             return Ok(());
@@ -58,16 +65,32 @@ impl Builder<'_> {
         }
         let base = self.base(root)?;
         let site = self.site(span, SiteKind::Align(align));
+        self.fault_where_odd(ptr, align, base, &Odd::Vector(site), place)
+    }
+
+    /// Faults unless the address of an access is a multiple of its size.
+    pub(super) fn aligned_access(&mut self, ptr: Value, access: &Access, place: Place) -> Result<()> {
+        if !self.may_be_odd(ptr, access.s) || self.known.even.contains(&ptr) {
+            return Ok(());
+        }
+        self.fault_where_odd(ptr, access.s.size(), access.base.clone(), &Odd::Access(access), place)
+    }
+
+    fn fault_where_odd(&mut self, ptr: Value, align: u32, base: Expr, odd: &Odd<'_>, place: Place) -> Result<()> {
         let low = int(i64::from(align - 1));
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
             // The first tells for all where each step of a line is a multiple.
             let even = self.form(ptr).slope().is_some_and(|step| step % i64::from(align) == 0)
                 && self.rests(ptr, u).is_empty();
-            let at = base.clone().cast(ty::U64) + self.one(ptr, u).cast(ty::U64);
+            let off = self.one(ptr, u);
+            let at = base.clone().cast(ty::U64) + off.clone().cast(ty::U64);
             let is_odd = (at.clone() & low.clone()).unlikely();
             if self.form(ptr).is_one() {
-                let note = self.note_one(&site, u, mask, (at, int(0)));
+                let note = match odd {
+                    Odd::Vector(site) => self.note_one(site, u, mask, (at, int(0))),
+                    Odd::Access(access) => self.note_offset(access, &off, u, mask),
+                };
                 self.push(when(is_odd, Stmt::Block(vec![note, self.close()])));
                 continue;
             }
@@ -76,14 +99,28 @@ impl Builder<'_> {
             let test = if even { is_odd } else { int(1) };
             self.begin();
             let splat = |one: Expr| LaneOp::SplatI64.on([one]);
-            let at = LaneOp::AddI64.on([offs, splat(base.clone().cast(ty::I64))]);
+            let at = LaneOp::AddI64.on([offs.clone(), splat(base.clone().cast(ty::I64))]);
             let at = self.constant_as(format!("at{n}"), Ty::Lanes(Kind::I64), at);
             let is_odd = LaneOp::TruthI64.on([LaneOp::AndI64.on([at.clone(), splat(low.clone())])]);
             let bad = self.constant_as(format!("bad{n}"), Ty::Mask, mask & is_odd);
-            self.note_lanes(&site, u, bad, (at, splat(int(0))));
+            match odd {
+                Odd::Vector(site) => self.note_lanes(site, u, bad, (at, splat(int(0)))),
+                Odd::Access(access) => {
+                    let words = self.word_lanes(access, &offs, u)?;
+                    self.note_lanes(&access.site, u, bad, (offs, words));
+                }
+            }
             let then = Stmt::Block(self.k.end());
             self.add_if(test, then, None);
         }
         Ok(())
     }
+}
+
+/// The thing whose address has to be a multiple of something.
+enum Odd<'a> {
+    /// A vector, by the site of its check; the fault has its address.
+    Vector(Expr),
+    /// An access; the fault has what a fault of its bounds has, and the check of bounds comes first.
+    Access(&'a Access),
 }

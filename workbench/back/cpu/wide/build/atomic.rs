@@ -142,6 +142,7 @@ impl Builder<'_> {
         if s.is_float() && !matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Exch) {
             return Err(Unsupported("such an atomic of floats"));
         }
+        self.aligned_access(ptr, &access, place)?;
         let alone = matches!(access.root, Root::Shared(_));
         let mut update = Update { result, op, change, ptr, value, compare, base: access.base.clone(), alone };
         if let Some(own) = self.own_sums(access.root) {

@@ -43,6 +43,7 @@ impl Builder<'_> {
         if place.mask != Mask::Full
             || matches!(self.root_of(p), Root::Slot(_))
             || !near
+            || self.may_be_odd(p, s)
             || [then, els].into_iter().any(|side| self.has_cuts(side, place.version))
             || self.func.ty(b) != self.func.ty(a)
             || !self.is_same(p, q, 0)

@@ -48,9 +48,8 @@ impl Builder<'_> {
     pub(super) fn access(&mut self, ptr: Value, ty: Type, write: bool, span: Span) -> Result<Access> {
         let root = self.root_of(ptr);
         let Some(s) = ty.scalar() else { return Err(Unsupported("a pointer in memory")) };
-        let log2 = s.size().trailing_zeros();
-        if u32::from(self.info.align.get(ptr.index()).copied().unwrap_or(0)) < log2 {
-            return Err(Unsupported("an access that may be misaligned"));
+        if matches!(root, Root::Slot(_)) && self.may_be_odd(ptr, s) {
+            return Err(Unsupported("an access of a local array that may be misaligned"));
         }
         if let Root::Slot(slot) = root
             && *self.elements.entry(slot.index()).or_insert(s.size()) != s.size()
@@ -119,7 +118,7 @@ impl Builder<'_> {
     }
 
     /// Notes the fault of a chunk that has one offset.
-    fn note_offset(&self, access: &Access, off: &Expr, u: u32, mask: Expr) -> Stmt {
+    pub(super) fn note_offset(&self, access: &Access, off: &Expr, u: u32, mask: Expr) -> Stmt {
         let words = (off.clone().cast(ty::U64), self.word_one(access, off, u));
         self.note_one(&access.site, u, mask, words)
     }
@@ -127,6 +126,7 @@ impl Builder<'_> {
     /// Reads memory.
     pub(super) fn load(&mut self, v: Value, ptr: Value, ty: Type, span: Span, place: Place) -> Result<()> {
         let access = self.access(ptr, ty, false, span)?;
+        self.aligned_access(ptr, &access, place)?;
         if let Root::Slot(_) = access.root {
             return self.load_slot(v, ptr, &access, place);
         }
@@ -360,6 +360,7 @@ impl Builder<'_> {
     pub(super) fn store(&mut self, ptr: Value, value: Value, span: Span, place: Place) -> Result<()> {
         let ty = self.func.ty(value);
         let access = self.access(ptr, ty, true, span)?;
+        self.aligned_access(ptr, &access, place)?;
         let near = self.form(ptr).slope() == Some(i64::from(access.s.size()));
         let is_proven = self.known.proven.contains(&ptr);
         let is_whole = place.mask == Mask::Full && self.form(ptr).is_whole();

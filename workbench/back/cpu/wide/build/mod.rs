@@ -41,7 +41,7 @@ use super::walk::{CHUNKS, Walk};
 use super::{Maker, in_step, overwritten};
 use crate::back::Dim3;
 use crate::back::cpu::abi::host_fn::{self, HostFn};
-use crate::back::cpu::abi::site::{SITE_BIT, Site, SiteKind, SiteRoot};
+use crate::back::cpu::abi::site::{Named, SITE_BIT, Site, SiteKind, SiteRoot, WIDE_SLOT};
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::roots::Root;
@@ -51,7 +51,7 @@ use crate::back::lane::families;
 use crate::back::lane::table::NumberOp;
 use crate::back::lane::tree::{self as lane, Binary, Expr, Kernel, MacroId, Stmt as LaneStmt, Var};
 use crate::back::lane::types::Ty;
-use crate::ir::{Const, Function, Label, Local, Module, Op, Scalar, Stmt, Value};
+use crate::ir::{Const, Function, Label, Local, Module, Op, Scalar, SlotData, Stmt, Value};
 use crate::source::Span;
 
 /// Most characters of C that are worth a compiler's time.
@@ -217,6 +217,8 @@ pub struct Built {
     pub slots: usize,
     /// The meanings of its site numbers.
     pub sites: Vec<Site>,
+    /// The names of its slots in messages.
+    pub slot_names: Vec<Named>,
     /// The number of threads that the memory a block keeps has room for.
     pub room: u32,
     /// True if a call may run several blocks that are neighbours in x.
@@ -344,6 +346,7 @@ impl<'m> Builder<'m> {
             spans,
             slots,
             sites: builder.sites,
+            slot_names: builder.func.slots.iter().map(named).collect(),
             room,
             merges: builder.merges,
             overwritten,
@@ -602,7 +605,7 @@ impl<'m> Builder<'m> {
             Root::Param(i) => SiteRoot::KernelParam(i),
             Root::Shared(m) => SiteRoot::Shared(m.index() as u32),
             Root::Global(g) => SiteRoot::Global(g.index() as u32),
-            Root::Slot(s) => SiteRoot::Slot(s.index() as u32),
+            Root::Slot(s) => SiteRoot::Slot(s.index() as u32 | WIDE_SLOT),
             Root::Null | Root::Unset | Root::Dynamic => SiteRoot::Null,
         }
     }
@@ -629,4 +632,9 @@ impl<'m> Builder<'m> {
 /// The bits of a float.
 fn lane_bits(bits: u32) -> Expr {
     if bits >> 31 == 0 { int(i64::from(bits)) } else { uint(bits) }
+}
+
+/// The name of a slot in messages.
+fn named(data: &SlotData) -> Named {
+    Named { name: data.name.clone(), size: data.size.into(), elem: data.elem }
 }

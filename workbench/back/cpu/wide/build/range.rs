@@ -200,7 +200,11 @@ impl Builder<'_> {
             _ => {}
         });
         for_each(&mut |stmt| match stmt {
-            Stmt::Atomic { ptr, value, .. } if self.is_in_table(*ptr, *value) => sure.push(*ptr),
+            Stmt::Atomic { ptr, value, .. }
+                if self.is_in_table(*ptr, *value) && !self.may_be_odd(*ptr, self.scalar(*value)) =>
+            {
+                sure.push(*ptr);
+            }
             Stmt::Let(_, Op::Load { ptr, ty: Type::Scalar(s), .. }) => accesses.push((*ptr, *s, false)),
             Stmt::Store { ptr, value, .. } => {
                 if let Some(s) = self.func.ty(*value).scalar() {
@@ -213,6 +217,9 @@ impl Builder<'_> {
             Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(_) => {}
             _ => others = true,
         });
+        aligned.extend(
+            accesses.iter().filter(|(ptr, s, _)| self.may_be_odd(*ptr, *s)).map(|(ptr, s, _)| (*ptr, s.size())),
+        );
         known.bytes = if writes { HashSet::new() } else { bytes };
         let found = self.all_bounds(&accesses, counter)?;
         others |= found.iter().any(Option::is_none);
