@@ -328,6 +328,9 @@ pub fn singles(t: &HostTensor) -> ArrayViewD<'_, f32> {
 pub fn tensor_of_singles(made: &ArrayD<f32>, device: DeviceTag) -> Answer<HostTensor> {
     let shape: Vec<i64> = made.shape().iter().map(|n| *n as i64).collect();
     let tensor = HostTensor::new(DType::Float32, &shape, device, true)?;
+    if made.is_empty() {
+        return Ok(tensor);
+    }
     // SAFETY: the tensor is new, contiguous, of that type and shape.
     let mut out = unsafe { ndarray::ArrayViewMutD::<f32>::from_shape_ptr(made.raw_dim(), tensor.ptr().cast()) };
     Zip::from(&mut out).and(made).sweep(|(to, x)| *to = *x);
