@@ -2,7 +2,7 @@
 
 import { cppLanguage } from '@codemirror/lang-cpp';
 import { highlightingFor } from '@codemirror/language';
-import { forEachDiagnostic, linter } from '@codemirror/lint';
+import { forEachDiagnostic, linter, setDiagnosticsEffect } from '@codemirror/lint';
 import { StateEffect } from '@codemirror/state';
 import { EditorView, hoverTooltip, ViewPlugin } from '@codemirror/view';
 import { highlightCode } from '@lezer/highlight';
@@ -128,6 +128,29 @@ function explained(state, markdown) {
   return shown;
 }
 
+// A problem as a word, by its place and its sentence.
+function key({ from, to, message }) {
+  return JSON.stringify([from, to, message]);
+}
+
+// The problems that are drawn, at their places of now, which typing moves. What is shown knows its problem by the object, so that one which
+// has not moved is itself.
+function drawn(state) {
+  const all = [];
+  forEachDiagnostic(state, (one, from, to) => all.push(one.from === from && one.to === to ? one : { ...one, from, to }));
+  return all;
+}
+
+// A problem that is shown stays when a check finds the same ones again, in the same text; otherwise CodeMirror decides.
+function hideOn(transaction) {
+  const checked = transaction.effects.find(effect => effect.is(setDiagnosticsEffect));
+  if (!checked || transaction.docChanged) {
+    return null;
+  }
+  const before = new Set(drawn(transaction.startState).map(key));
+  return checked.value.length === before.size && checked.value.every(one => before.has(key(one))) ? false : null;
+}
+
 function needsRefresh(update) {
   return update.transactions.some(({ effects }) => effects.some(effect => effect.is(recheck)));
 }
@@ -142,12 +165,12 @@ export function checking(kernels, model) {
       return [];
     }
     const answer = await kernels.ask(model, 'problems', { request: 'problems', cell });
+    const before = drawn(view.state);
     if (answer === null) {
-      const kept = [];
-      forEachDiagnostic(view.state, (one, from, to) => kept.push({ ...one, from, to }));
-      return kept;
+      return before;
     }
-    return answer.problems.map(problem => diagnostic(problem, cell.length));
+    const found = answer.problems.map(problem => diagnostic(problem, cell.length));
+    return found.map(one => before.find(known => key(known) === key(one)) ?? one);
   };
   const explain = async (view, pos) => {
     const cell = view.state.doc.toString();
@@ -161,7 +184,7 @@ export function checking(kernels, model) {
     }
     return { pos: word.from, end: word.to, above: true, create: () => ({ dom: explained(view.state, answer.hover) }) };
   };
-  return [linter(check, { delay: DELAY, needsRefresh }), hoverTooltip(explain, { hoverTime: 400 }), again(kernels, model, holdsCuda), theme];
+  return [linter(check, { delay: DELAY, hideOn, needsRefresh }), hoverTooltip(explain, { hoverTime: 400 }), again(kernels, model, holdsCuda), theme];
 }
 
 // Checks a cell again where its kernel may know more: it has run a cell, which may have loaded Workbench, or it is another kernel.
