@@ -204,3 +204,22 @@ def test_steps_of_several_elements_and_known_widths(tier):
 
     # The product may be fused with neither sum.
     assert y.tolist() == (at(12, i) + at(50, i) * at(7, i) - at(64, i // 4 * 4)).tolist()
+
+
+@pytest.mark.parametrize("block", [18, 23, 32, 40, 100])
+def test_unsigned_rests_of_small_numbers(tier, block):
+    # The numbers are known to be small; a rest of the lanes before a piece is not among them.
+    rests = kernel(
+        """
+    __global__ void rests(const float* a, const unsigned* u, float* y, unsigned* z) {
+        unsigned i = threadIdx.x;
+        y[i] = a[i % 17u] + a[(i + 3u) % 19u + 1u];
+        z[i] = u[(i * 2u + 1u) % 21u] + (i % 9u) * 2u;
+    }"""
+    )
+    a, u = np.arange(40, dtype=np.float32), np.arange(40, dtype=np.uint32) * 3
+    y, z = np.full(block, 7, np.float32), np.full(block, 7, np.uint32)
+    rests[1, block](a, u, y, z)
+    i = np.arange(block)
+    assert y.tolist() == (i % 17 + (i + 3) % 19 + 1).tolist()
+    assert z.tolist() == ((i * 2 + 1) % 21 * 3 + i % 9 * 2).tolist()

@@ -511,6 +511,12 @@ impl<'f> Forms<'f> {
             Op::Binary(BinaryOp::And, a, b) => {
                 [*a, *b].into_iter().find_map(|v| self.constant(v)).filter(|n| *n >= 0).map(i64::unsigned_abs)
             }
+            // The line of a piece begins with a lane that may not be in it, where an unsigned rest has wrapped around.
+            Op::Binary(BinaryOp::Rem, ..)
+                if self.is_cut[v.index()] && !self.func.ty(v).scalar().is_some_and(Scalar::is_signed) =>
+            {
+                None
+            }
             Op::Binary(BinaryOp::Div | BinaryOp::Rem, a, _) => Some(of(a)),
             Op::Param(_) | Op::SharedAddr(_) | Op::GlobalAddr(_) if self.func.ty(v) == Type::Ptr => Some(0),
             Op::PtrAdd { ptr, index, stride } => {
