@@ -8,7 +8,7 @@ const CONDITIONS: [&str; 6] =
 
 impl Writer {
     fn condition(&mut self) -> &'static str {
-        *self.scope.rng.pick(&CONDITIONS)
+        CONDITIONS[self.below(CONDITIONS.len())]
     }
 
     /// A block that reads and writes one of several structs, numbers or elements of an array.
