@@ -59,7 +59,7 @@ impl Found {
         for (leaves, stays) in found.selects.iter_mut().zip(stays) {
             leaves.take_if(|_| stays);
         }
-        // What is moved from a pointer that stays is a pointer like others.
+        // A pointer moved from one that stays is a pointer like others.
         for &(made, base, is_moved) in &found.bases {
             if is_moved && found.selects[base.index()].is_none() {
                 found.selects[made.index()] = None;

@@ -82,7 +82,8 @@ fn check_operands(
     Ok(())
 }
 
-/// A convolution in two dimensions, of the numbers that it computes with.
+/// A convolution in two dimensions, of the numbers that it computes with. Its shapes fit one another: `check_operands` held them
+/// before the forward, which alone leads to the backward; so each `expect` here counts what the same extents have made.
 struct Convolution<T> {
     windows: Windows,
     samples: usize,
