@@ -134,6 +134,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::runtime;
 
     fn patient(is_stop: &dyn Fn(&Error) -> bool) -> Asking<'_> {
         Asking { ask: &|| Ok(()), is_stop, tell: None }
@@ -166,6 +167,19 @@ mod tests {
 
     #[test]
     fn rounds_begin_when_the_best_code_is_there() {
+        // Code that others have asked for is in front of it, or none is.
+        for others in 0..4 {
+            let texts = (0..others).map(|k| format!("__global__ void f(float* y) {{ y[threadIdx.x] += {k}.0f; }}"));
+            let kernels: Vec<_> = texts.map(|text| crate::compile(&text).unwrap().kernel("f").unwrap()).collect();
+            for kernel in &kernels {
+                let mut y = ndarray::Array1::<f32>::zeros(256);
+                runtime::hurried(|| kernel.launch(2_000, 256).arg(&mut y).run()).unwrap();
+            }
+            rounds_are_of_one_tier();
+        }
+    }
+
+    fn rounds_are_of_one_tier() {
         let text = "__global__ void f(const float* x, float* y, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;
             if (i >= n) return;

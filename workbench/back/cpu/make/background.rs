@@ -28,7 +28,8 @@ use settling::{is_hurried, own};
 
 pub use settling::{Settled, forget_own, hurried, settle, settle_while};
 
-/// Most programs that wait for the thread: with more, the compiling thread makes the good code itself.
+/// Most programs that wait for the thread: with more, the compiling thread makes the good code itself. Wide code always waits: it is asked
+/// for once.
 const MAX_WAITING: u64 = 64;
 
 /// The interval at which a caller that waits for the thread looks again.
@@ -160,7 +161,8 @@ fn due(number: u64) -> u64 {
 fn queue(makers: &'static AtomicPtr<Maker>, work: Work) -> Option<u64> {
     maker(makers).and_then(|maker| {
         let next = |queued: u64| {
-            (queued.saturating_sub(maker.done.load(Ordering::Relaxed)) < MAX_WAITING).then_some(queued + 1)
+            let waiting = queued.saturating_sub(maker.done.load(Ordering::Relaxed));
+            (waiting < MAX_WAITING || matches!(work, Work::Wide(..))).then_some(queued + 1)
         };
         let before = maker.queued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()?;
         if maker.done.load(Ordering::Relaxed) == before {

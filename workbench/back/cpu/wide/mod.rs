@@ -35,7 +35,7 @@ mod walk;
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use self::build::Builder;
@@ -132,7 +132,7 @@ pub struct Wide {
     any: AtomicBool,
     /// The scalars that steer each kernel, by its number.
     steers: Vec<Vec<Steer>>,
-    /// A lock that no launch waits for: a launch that finds it taken does without, also in the child of a process that forked meanwhile.
+    /// A lock that no launch waits for; see [`Wide::states`].
     states: Mutex<States>,
 }
 
@@ -205,7 +205,7 @@ impl Wide {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
-        let states = self.states.try_lock().ok()?;
+        let states = self.states()?;
         let case = self.case(&states, func, block, args);
         match (states.get(&case), states.get(&case.any())) {
             (Some(State::Ready(code)), _) => Some((code.clone(), false)),
@@ -218,7 +218,7 @@ impl Wide {
 
     /// The reason why there is no code for blocks of a shape, if known.
     pub fn reason(&self, func: FuncId, block: Dim3) -> Option<String> {
-        match self.states.try_lock().ok()?.get(&Case { func, block, fixed: Fixed::new() }) {
+        match self.states()?.get(&Case { func, block, fixed: Fixed::new() }) {
             Some(State::None(why)) => Some(why.clone()),
             _ => None,
         }
@@ -226,7 +226,7 @@ impl Wide {
 
     /// The code that is there for blocks of a shape, whatever scalars steer it.
     pub fn made(&self, func: FuncId, block: Dim3) -> Option<Arc<WideCode>> {
-        match self.states.try_lock().ok()?.get(&Case { func, block, fixed: Fixed::new() }) {
+        match self.states()?.get(&Case { func, block, fixed: Fixed::new() }) {
             Some(State::Ready(code) | State::Meanwhile(_, code)) => Some(code.clone()),
             _ => None,
         }
@@ -240,7 +240,7 @@ impl Wide {
     /// The number of kinds of code, for blocks of a shape, that know the values of the scalars that steer the kernel.
     pub fn count_steered(&self, func: FuncId, block: Dim3) -> usize {
         let is_made = |state: &State| matches!(state, State::Ready(_) | State::Meanwhile(..));
-        let Ok(states) = self.states.try_lock() else { return 0 };
+        let Some(states) = self.states() else { return 0 };
         count(&states, |c, state| c.func == func && c.block == block && !c.fixed.is_empty() && is_made(state))
     }
 
@@ -266,6 +266,18 @@ impl Wide {
         }
     }
 
+    /// The states for a launch, which does not wait for them: other threads hold them for less than a microsecond, but for ever in the child of
+    /// a process that forked meanwhile.
+    fn states(&self) -> Option<MutexGuard<'_, States>> {
+        const TRIES: usize = 100;
+        (0..TRIES).find_map(|_| {
+            self.states.try_lock().ok().or_else(|| {
+                std::hint::spin_loop();
+                None
+            })
+        })
+    }
+
     fn is_kernel(&self, func: FuncId) -> bool {
         self.module.functions.get(func.index()).is_some_and(|f| f.kind == FuncKind::Kernel)
     }
@@ -275,7 +287,7 @@ impl Wide {
         if took < WORTH_NOTING || !self.is_kernel(func) {
             return None;
         }
-        let mut states = self.states.try_lock().ok()?;
+        let mut states = self.states()?;
         let case = self.case(&states, func, block, args);
         let process = std::process::id();
         if !states.contains_key(&case) {
@@ -318,7 +330,7 @@ impl Wide {
     ) -> std::result::Result<(), Case> {
         // The second round makes general code if there is none for these scalars.
         for _ in 0..2 {
-            let Ok(states) = self.states.try_lock() else { return Ok(()) };
+            let Some(states) = self.states() else { return Ok(()) };
             let case = self.case(&states, func, block, args);
             drop(states);
             if !self.make(globals, &case, Some(interrupt)) {
@@ -330,7 +342,7 @@ impl Wide {
 
     /// Notes that code is to be made in the background; true if that is new.
     pub fn leave(&self, case: &Case) -> bool {
-        let Ok(mut states) = self.states.try_lock() else { return false };
+        let Some(mut states) = self.states() else { return false };
         let process = std::process::id();
         let is_left = match states.get(case) {
             None | Some(State::Cold(_)) => true,
@@ -345,7 +357,7 @@ impl Wide {
 
     /// The cases whose code is to be made in the background of this process.
     pub fn left(&self) -> Vec<Case> {
-        let Ok(states) = self.states.try_lock() else { return Vec::new() };
+        let Some(states) = self.states() else { return Vec::new() };
         let process = std::process::id();
         let is_left = |state: &State| matches!(state, State::Queued(by) | State::Meanwhile(by, _) if *by == process);
         states.iter().filter(|(_, state)| is_left(state)).map(|(case, _)| case.clone()).collect()
@@ -356,7 +368,7 @@ impl Wide {
         if !self.is_kernel(case.func) {
             return true;
         }
-        if let Ok(states) = self.states.try_lock()
+        if let Some(states) = self.states()
             && matches!(states.get(case), Some(State::Ready(_) | State::None(_)))
         {
             return true;
@@ -368,8 +380,7 @@ impl Wide {
             && jit::AVAILABLE
             && let Ok(code) = self.build(globals, case, Maker::Jit, None)
         {
-            let code = first.insert(Arc::new(code)).clone();
-            self.put(case, State::Meanwhile(std::process::id(), code));
+            self.put_meanwhile(case, first.insert(Arc::new(code)).clone());
         }
         let state = match self.build(globals, case, self.maker, interrupt) {
             Ok(code) => State::Ready(Arc::new(code)),
@@ -380,12 +391,21 @@ impl Wide {
         true
     }
 
+    /// Code for the time until the C compiler's is there.
+    fn put_meanwhile(&self, case: &Case, code: Arc<WideCode>) {
+        self.put(case, State::Meanwhile(std::process::id(), code));
+    }
+
+    /// Notes what was made. Two threads may make the same code, the queue's and one that makes it out of turn: what came first stays.
     fn put(&self, case: &Case, state: State) {
         let is_code = matches!(state, State::Ready(_) | State::Meanwhile(..));
-        if let Ok(mut states) = self.states.lock() {
-            states.insert(case.clone(), state);
-            self.any.fetch_or(is_code, Ordering::Release);
-        }
+        let Ok(mut states) = self.states.lock() else { return };
+        let is_late = matches!(states.get(case), Some(State::Ready(_) | State::None(_)));
+        let unwanted = if is_late { Some(state) } else { states.insert(case.clone(), state) };
+        self.any.fetch_or(is_code, Ordering::Release);
+        drop(states);
+        // Code takes long to unload, and launches that find the lock taken do without wide code.
+        drop(unwanted);
     }
 
     fn built(

@@ -197,3 +197,32 @@ fn indices_by_division_walk_side_by_side() {
         assert_eq!(before.len() < code.len(), gathers, "{width}: {code}");
     }
 }
+
+#[test]
+fn code_for_the_meantime_replaces_nothing_better() {
+    let options = front::Options::default();
+    let text = "__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }";
+    let (mut module, _) = front::compile_with(&mut SourceMap::default(), "t.cu", text, &options, None, None);
+    crate::back::cpu::make::build::prepare(&mut module);
+    let wide =
+        Wide::of(&module, Tier::Lanes, addresses().expect("there is executable memory")).expect("it has a kernel");
+    let globals = Globals::new(&module, Others::None);
+    let (func, _) = module.kernels().next().expect("there is one");
+    let case = Case { func, block: Dim3 { x: 32, y: 1, z: 1 }, fixed: Fixed::new() };
+    let made = || match wide.build(&globals, &case, Maker::Jit, None) {
+        Ok(code) => Arc::new(code),
+        Err(_) => panic!("it has words for it"),
+    };
+    let (first, best, late) = (made(), made(), made());
+    let is_now = |code: &Arc<WideCode>, may_improve: bool| {
+        let (now, better) = wide.code(func, case.block, &[0]).expect("there is code");
+        assert!(Arc::ptr_eq(&now, code));
+        assert_eq!(better, may_improve);
+    };
+    wide.put_meanwhile(&case, first.clone());
+    is_now(&first, true);
+    wide.put(&case, State::Ready(best.clone()));
+    is_now(&best, false);
+    wide.put_meanwhile(&case, late);
+    is_now(&best, false);
+}
