@@ -2,8 +2,8 @@
 //! cell and `SIGUSR2` when the next one begins (`workbench/evcxr/src/stop.rs`). In between launches end with
 //! [`FaultKind::Interrupted`](super::FaultKind::Interrupted).
 //!
-//! A cell tells its kernel how far it is, and the error that ends it, by lines of the error stream between two marks, which hold JSON
-//! (`workbench/evcxr/src/protocol.rs`).
+//! A cell tells its kernel how far it is, and the error that ends it, by lines of its output between two marks, which hold JSON
+//! (`workbench/evcxr/src/protocol.rs`). evcxr reads the end of a cell from the same stream, so that they are read before.
 //!
 //! A notebook that names the crate itself, and not the library that cells share (`workbench/evcxr/library`), has a copy of this module for each
 //! cell. A handler therefore calls the one that it took the place of.
@@ -62,7 +62,7 @@ pub fn tell_error(name: &str, text: &str) -> bool {
 /// Tells the kernel something; false outside of a notebook.
 fn tell(what: &Value) -> bool {
     // JSON holds no control characters, so it cannot hold the second mark.
-    listens() && writeln!(std::io::stderr().lock(), "\u{1b}_workbench {what}\u{1b}\\").is_ok()
+    listens() && writeln!(std::io::stdout().lock(), "\u{1b}_workbench {what}\u{1b}\\").is_ok()
 }
 
 struct StopButton;

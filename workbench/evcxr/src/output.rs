@@ -12,8 +12,8 @@ use evcxr::EvalContextOutputs;
 use crate::locked;
 use crate::protocol::{Answer, Told, answer};
 
-/// The time without a line after which the output of a cell is complete: lines of both streams come through pipes.
-const QUIET: Duration = Duration::from_millis(2);
+/// The time without a line after which the errors of a cell are complete: they come through a pipe of their own.
+const QUIET: Duration = Duration::from_millis(10);
 
 /// The time after which the output of a cell counts as complete although lines still come.
 const LONGEST: Duration = Duration::from_millis(200);
@@ -40,24 +40,28 @@ impl Output {
         let (flush, flushed) = unbounded::<Sender<Option<End>>>();
         std::thread::spawn(move || {
             let EvalContextOutputs { stdout, stderr } = outputs;
-            let mut errors = Errors { process, end: None, empty: 0 };
+            let mut lines = Lines { process, end: None, empty: 0 };
             loop {
                 select! {
-                    recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
-                    recv(stderr) -> line => { let Ok(line) = line else { return }; errors.line(line) }
+                    recv(stdout) -> line => { let Ok(line) = line else { return }; lines.output(line, &stdout) }
+                    recv(stderr) -> line => { let Ok(line) = line else { return }; lines.line(line) }
                     recv(flushed) -> done => {
                         let Ok(done) = done else { return };
                         // A thread of the cell may go on writing.
                         let begin = Instant::now();
+                        // All lines of its output are there: evcxr has read its end behind them.
+                        while let Ok(line) = stdout.try_recv() {
+                            lines.output(line, &stdout);
+                        }
                         while begin.elapsed() < LONGEST {
                             select! {
-                                recv(stdout) -> line => { let Ok(line) = line else { return }; stream("stdout", line, &stdout) }
-                                recv(stderr) -> line => { let Ok(line) = line else { return }; errors.line(line) }
+                                recv(stdout) -> line => { let Ok(line) = line else { return }; lines.output(line, &stdout) }
+                                recv(stderr) -> line => { let Ok(line) = line else { return }; lines.line(line) }
                                 default(QUIET) => break,
                             }
                         }
-                        errors.empty = 0;
-                        let _ = done.send(errors.end.take());
+                        lines.empty = 0;
+                        let _ = done.send(lines.end.take());
                     }
                 }
             }
@@ -73,8 +77,8 @@ impl Output {
     }
 }
 
-/// The error stream.
-struct Errors {
+/// The lines of a cell's process, and how they end the cell.
+struct Lines {
     process: Arc<Mutex<Child>>,
     /// The end of the cell: the message of a panic of its own thread grows from its first line on.
     end: Option<End>,
@@ -82,11 +86,22 @@ struct Errors {
     empty: usize,
 }
 
-impl Errors {
-    fn line(&mut self, line: String) {
-        if let Some((before, told)) = Told::of(&line) {
+impl Lines {
+    /// A line of the standard output, with those that wait behind it.
+    fn output(&mut self, line: String, more: &Receiver<String>) {
+        let mut text = String::new();
+        for line in std::iter::once(line).chain(more.try_iter().take(PIECE)) {
+            let Some((before, told)) = Told::of(&line) else {
+                text.push_str(&line);
+                text.push('\n');
+                continue;
+            };
+            text.push_str(before);
             if !before.is_empty() {
-                answer(&Answer::Stream { name: "stderr", text: format!("{before}\n") });
+                text.push('\n');
+            }
+            if !text.is_empty() {
+                answer(&Answer::Stream { name: "stdout", text: std::mem::take(&mut text) });
             }
             match told {
                 Told::Progress { line, html } => answer(&Answer::Progress { line, html }),
@@ -96,8 +111,14 @@ impl Errors {
                 }
                 Told::Error { name, text } => self.end = Some(End::Error(name, text)),
             }
-            return;
         }
+        if !text.is_empty() {
+            answer(&Answer::Stream { name: "stdout", text });
+        }
+    }
+
+    /// A line of the error stream.
+    fn line(&mut self, line: String) {
         if let Some(End::Panic(panic)) = &mut self.end {
             if !line.starts_with("note: run with `RUST_BACKTRACE") {
                 panic.push_str(&line);
@@ -119,15 +140,4 @@ impl Errors {
         let own = format!(" ({}) panicked at ", locked(&self.process).id());
         line.starts_with("thread '") && line.contains(&own)
     }
-}
-
-/// Passes on a line and those that wait behind it.
-fn stream(name: &'static str, line: String, more: &Receiver<String>) {
-    let mut text = line;
-    text.push('\n');
-    for line in more.try_iter().take(PIECE) {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    answer(&Answer::Stream { name, text });
 }

@@ -22,7 +22,7 @@ pub enum Request {
     Input { value: String },
 }
 
-/// A message of Workbench's beside a cell's output (`workbench/back/notebook.rs`): a line of the error stream between two marks.
+/// A message of Workbench's beside a cell's output (`workbench/back/notebook.rs`): a line of its output between two marks.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
