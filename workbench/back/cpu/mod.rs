@@ -48,6 +48,7 @@ pub use make::background::{Settled, discard, forget_own, hurried, settle, settle
 pub use make::build::{prepare, prepare_part};
 pub use make::report::{TierReport, TierRow, TierState};
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
+pub use run::pool::share;
 pub use tier::{Tier, Tiers};
 
 /// Operations, estimated, of the smallest launch that is timed to find out whether its kernel is hot.

@@ -15,6 +15,9 @@ use crate::back::cpu::HostMemory;
 use crate::ir::POISON;
 use crate::runtime::DType;
 
+/// Most bytes of a tensor or allocation: a larger size is a mistake.
+pub const MAX_BYTES: usize = 1 << 40;
+
 /// Extents or strides.
 pub type Dims = SmallVec<[i64; 5]>;
 
@@ -125,9 +128,15 @@ impl Storage {
     /// # Errors
     /// `MemoryError` when there is none.
     pub fn new(bytes: usize, zeroed: bool) -> Answer<Arc<Self>> {
+        Storage::filled(bytes, Some(if zeroed { 0 } else { POISON }))
+    }
+
+    /// New memory, filled with a byte, or left to be written.
+    fn filled(bytes: usize, byte: Option<u8>) -> Answer<Arc<Self>> {
+        let zeroed = byte == Some(0);
         let failed = || (Exception::Memory, format!("no memory for a tensor of {bytes} bytes"));
         let layout = Layout::from_size_align(bytes.max(1), ALIGN).map_err(|_| failed())?;
-        if bytes > crate::runtime::host::ops::MAX_BYTES {
+        if bytes > MAX_BYTES {
             return Err(failed());
         }
         let is_hollow = HOLLOW.get() && bytes >= HOLLOW_BYTES;
@@ -166,8 +175,10 @@ impl Storage {
             owner: None,
             seen: Mutex::default(),
         });
-        // SAFETY: that many bytes are there, and no other code has them.
-        work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), bytes) }, if zeroed { 0 } else { POISON });
+        if let Some(byte) = byte {
+            // SAFETY: that many bytes are there, and no other code has them.
+            work::fill(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), bytes) }, byte);
+        }
         Ok(made)
     }
 
@@ -356,6 +367,17 @@ impl HostTensor {
         let bytes = (count(shape)? as usize).checked_mul(dtype.size());
         let too_large = || (Exception::Memory, format!("a tensor of shape {shape:?} is too large"));
         let storage = Storage::new(bytes.ok_or_else(too_large)?, zeroed)?;
+        Ok(HostTensor::view(storage, dtype, shape.into(), contiguous_strides(shape), 0, device))
+    }
+
+    /// A contiguous tensor whose elements are all about to be written.
+    ///
+    /// # Errors
+    /// As [`count`] and [`Storage::new`].
+    pub fn unfilled(dtype: DType, shape: &[i64], device: DeviceTag) -> Answer<Self> {
+        let bytes = (count(shape)? as usize).checked_mul(dtype.size());
+        let too_large = || (Exception::Memory, format!("a tensor of shape {shape:?} is too large"));
+        let storage = Storage::filled(bytes.ok_or_else(too_large)?, None)?;
         Ok(HostTensor::view(storage, dtype, shape.into(), contiguous_strides(shape), 0, device))
     }
 

@@ -58,6 +58,7 @@ mod notes;
 pub mod ops;
 mod python;
 mod refusal;
+mod tensor_values;
 pub mod turns;
 mod value;
 mod work;

@@ -84,20 +84,6 @@ impl Value {
         }
     }
 
-    /// A tensor of one number as that number, as Python does for parameters that are numbers: a floating-point one only where such a
-    /// number is wanted.
-    pub fn number(self, wants_float: bool) -> Self {
-        match self {
-            Value::Tensor(t) if t.numel() == 1 && (wants_float || !t.dtype().is_float()) => {
-                match super::ops::run("item", vec![Value::Tensor(t)], DeviceTag::CPU) {
-                    Ok(number) => number,
-                    Err(_) => Value::None,
-                }
-            }
-            other => other,
-        }
-    }
-
     /// The same value, with its tensors to be read only.
     pub fn sealed(self) -> Self {
         match self {
@@ -105,20 +91,6 @@ impl Value {
             Value::List(all) => Value::List(all.into_iter().map(Value::sealed).collect()),
             Value::Tuple(all) => Value::Tuple(all.into_iter().map(Value::sealed).collect()),
             Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, v.sealed())).collect()),
-            other => other,
-        }
-    }
-
-    /// The same value, with copies of the tensors that end with their call.
-    pub fn kept(self) -> Self {
-        match self {
-            Value::Tensor(t) if t.storage().is_borrowed() => match super::ops::copied(&t, t.dtype(), t.device()) {
-                Ok(copy) => Value::Tensor(copy),
-                Err(_) => Value::None,
-            },
-            Value::List(all) => Value::List(all.into_iter().map(Value::kept).collect()),
-            Value::Tuple(all) => Value::Tuple(all.into_iter().map(Value::kept).collect()),
-            Value::Dict(all) => Value::Dict(all.into_iter().map(|(k, v)| (k, v.kept())).collect()),
             other => other,
         }
     }

@@ -62,6 +62,20 @@ fn look() {
     }
 }
 
+/// Asks whether the operation is to end, for what runs on its behalf elsewhere.
+///
+/// # Errors
+/// Why it is to end.
+pub fn asked() -> Result<(), Raised> {
+    // SAFETY: as above.
+    ASK.get().map_or(Ok(()), |ask| unsafe { ask.as_ref() }())
+}
+
+/// Ends the operation, as its call is to end.
+pub fn end(raised: Raised) -> ! {
+    resume_unwind(Box::new(Stop::Raised(raised)))
+}
+
 /// Waits for so long.
 pub fn wait(time: Duration) {
     /// The longest wait without a look.

@@ -1,8 +1,10 @@
-//! The threads that help a launch: one pool for the process, made at first use, made anew in a forked child.
+//! The threads that help a launch, or other work in pieces: one pool for the process, made at first use, made anew in a forked child.
 
+use std::any::Any;
 use std::cell::Cell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::placement::Helpers;
@@ -113,5 +115,122 @@ fn current() -> &'static Pool {
                 &*winner
             }
         }
+    }
+}
+
+/// Work in pieces that threads claim.
+struct Shared {
+    /// The caller's closure, which is called only by threads that are counted as `running`.
+    work: *const (dyn Fn(usize) + Sync),
+    next: AtomicUsize,
+    count: usize,
+    running: AtomicUsize,
+    is_closed: AtomicBool,
+    /// The panic of a helper.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: the closure is `Sync`, and `share` does not return before the last thread that calls it is done.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Claims pieces until there are none.
+    fn claim(&self, mut after: impl FnMut()) {
+        loop {
+            let piece = self.next.fetch_add(1, Ordering::Relaxed);
+            if piece >= self.count {
+                return;
+            }
+            // SAFETY: this thread is counted, or it is the caller.
+            unsafe { (*self.work)(piece) };
+            after();
+        }
+    }
+
+    fn help(&self) {
+        self.running.fetch_add(1, Ordering::SeqCst);
+        if !self.is_closed.load(Ordering::SeqCst) {
+            let ended = std::panic::catch_unwind(AssertUnwindSafe(|| self.claim(|| {})));
+            if let Err(panic) = ended {
+                *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+            }
+        }
+        self.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Calls a closure for each of `count` pieces of work, on the calling thread and the pool's. `after` is called on the calling thread after each
+/// piece of its own; where it unwinds, no further piece is begun.
+///
+/// # Panics
+/// With the panic of a piece.
+pub fn share(count: usize, work: &(dyn Fn(usize) + Sync), after: impl FnMut()) {
+    /// Waits for the helpers, however the caller's part ends.
+    struct Closing<'a>(&'a Shared);
+    impl Drop for Closing<'_> {
+        fn drop(&mut self) {
+            self.0.next.store(self.0.count, Ordering::Relaxed);
+            self.0.is_closed.store(true, Ordering::SeqCst);
+            let began = Instant::now();
+            while self.0.running.load(Ordering::SeqCst) > 0 {
+                if began.elapsed() < LINGER { std::hint::spin_loop() } else { std::thread::yield_now() }
+            }
+        }
+    }
+    // SAFETY: only the lifetime differs; no thread calls it once `Closing` has waited.
+    let work =
+        unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(work) };
+    let shared = Arc::new(Shared {
+        work,
+        next: AtomicUsize::new(0),
+        count,
+        running: AtomicUsize::new(0),
+        is_closed: AtomicBool::new(false),
+        panic: Mutex::default(),
+    });
+    let closing = Closing(&shared);
+    if count > 1 {
+        let helped = shared.clone();
+        spawn((width() - 1).min(count - 1), move || helped.help());
+    }
+    shared.claim(after);
+    drop(closing);
+    let panic = shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(panic) = panic {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::share;
+
+    #[test]
+    fn each_piece_is_done_once() {
+        for count in [0, 1, 2, 1000] {
+            let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+            let mut own = 0;
+            share(count, &|piece| _ = done[piece].fetch_add(1, Ordering::Relaxed), || own += 1);
+            assert!(done.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+            assert!(own <= count);
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_it_and_the_next_works() {
+        let begun = AtomicUsize::new(0);
+        let work = |piece: usize| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            assert!(piece != 3, "piece 3");
+        };
+        assert!(std::panic::catch_unwind(|| share(100, &work, || ())).is_err());
+        // The caller's own wish to end.
+        let stopped = std::panic::catch_unwind(|| share(1 << 20, &|_| (), || panic!("enough")));
+        assert!(stopped.is_err());
+        each_piece_is_done_once();
     }
 }

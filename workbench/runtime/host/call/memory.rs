@@ -4,9 +4,9 @@ use std::alloc::Layout;
 use std::sync::{Arc, PoisonError};
 
 use super::super::answer::Answer;
-use super::super::array::{HostTensor, Storage};
+use super::super::array::{HostTensor, MAX_BYTES, Storage};
 use super::super::value::{Value, cpp_name};
-use super::super::{memory_limit, ops, work};
+use super::super::{memory_limit, work};
 use super::operands::Operands;
 use super::{Allocated, Call, CallState, MAX_VALUES};
 use crate::back::cpu::{Host as _, HostMemory, Lent, Raised, Reply, Side, Source};
@@ -171,7 +171,7 @@ impl CallState {
     /// Memory of so many bytes.
     pub(super) fn allocate(&mut self, memory: &HostMemory, bytes: i64, source: Source) -> Answer<Reply> {
         let failed = || (Exception::Memory, format!("no memory for {bytes} bytes"));
-        let size = usize::try_from(bytes).ok().filter(|b| *b <= ops::MAX_BYTES).ok_or_else(failed)?;
+        let size = usize::try_from(bytes).ok().filter(|b| *b <= MAX_BYTES).ok_or_else(failed)?;
         if self.blocks.len() >= MAX_VALUES {
             return Err((Exception::Runtime, "too many allocations".to_owned()));
         }

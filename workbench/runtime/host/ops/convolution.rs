@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use ndarray::{Array2, ArrayD, ArrayView2, IxDyn, LinalgScalar};
+use ndarray::{Array2, ArrayD, ArrayView2, IxDyn};
 
 use super::super::answer::Answer;
 use super::super::work;
-use super::products::blocks;
+use super::products::{Factor, product};
 use super::sweep;
 use super::wide::{self, Wide};
 use super::windows::{Along, Windows};
@@ -94,7 +94,7 @@ struct Convolution<T> {
     weight: Vec<T>,
 }
 
-impl<T: LinalgScalar> Convolution<T> {
+impl<T: Factor> Convolution<T> {
     fn new(
         x: &HostTensor,
         weight: &HostTensor,
@@ -154,7 +154,7 @@ impl<T: LinalgScalar> Convolution<T> {
             let (from, to) = self.parts(sample, group, &band);
             let columns = self.windows.columns(&self.x[from], &band);
             let columns = ArrayView2::from_shape((self.windows.size(), to.len()), &columns);
-            let sums = blocks(self.matrix(group), columns.expect("a column for each window"));
+            let sums = product(self.matrix(group), columns.expect("a column for each window"));
             for (row, at) in sums.rows().into_iter().zip((to.start..).step_by(size.max(1))) {
                 made[at..at + to.len()].iter_mut().zip(row).for_each(|(to, sum)| *to = *sum);
             }
@@ -167,7 +167,7 @@ impl<T: LinalgScalar> Convolution<T> {
         let mut made = work::repeated(self.x.len(), T::zero());
         self.each(|sample, group, band| {
             let (to, from) = self.parts(sample, group, &band);
-            let columns = blocks(self.matrix(group).t(), self.of_band(grad, from).view());
+            let columns = product(self.matrix(group).t(), self.of_band(grad, from).view());
             self.windows.add(&columns.view(), &band, &mut made[to]);
         });
         made
@@ -182,7 +182,7 @@ impl<T: LinalgScalar> Convolution<T> {
             let columns = self.windows.columns(&self.x[x], &band);
             let columns = ArrayView2::from_shape((self.windows.size(), from.len()), &columns);
             let grad = self.of_band(grad, from);
-            let sums = blocks(grad.view(), columns.expect("a column for each window").t());
+            let sums = product(grad.view(), columns.expect("a column for each window").t());
             made[group * size..][..size].iter_mut().zip(&sums).for_each(|(to, sum)| *to = *to + *sum);
         });
         made
@@ -298,6 +298,6 @@ fn backward(args: &mut Args<'_>) -> Answer<Value> {
 }
 
 /// The gradients of input and weight that are wanted.
-fn gradients<T: LinalgScalar>(of: &Convolution<T>, grad: &[T], [input, weight]: [bool; 2]) -> [Option<Vec<T>>; 2] {
+fn gradients<T: Factor>(of: &Convolution<T>, grad: &[T], [input, weight]: [bool; 2]) -> [Option<Vec<T>>; 2] {
     [input.then(|| of.of_input(grad)), weight.then(|| of.of_weight(grad))]
 }

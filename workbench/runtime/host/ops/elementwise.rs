@@ -5,6 +5,7 @@ use std::f64::consts::LN_2;
 use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
 
 use super::super::answer::Answer;
+use super::broadcast::broadcast;
 use super::operand;
 use super::promote::result_type;
 use super::sweep::{self, Sweep};
@@ -108,30 +109,6 @@ fn keeping(name: &str) -> Option<Both> {
         "frac" => (f64::fract, |_| 0),
         _ => return None,
     })
-}
-
-/// The extents that two shapes broadcast to.
-///
-/// # Errors
-/// `RuntimeError`, as torch words it.
-pub fn broadcast(a: &[i64], b: &[i64]) -> Answer<Vec<i64>> {
-    let dims = a.len().max(b.len());
-    let mut out = vec![1; dims];
-    for (i, extent) in out.iter_mut().enumerate() {
-        let at = |s: &[i64]| (i + s.len()).checked_sub(dims).map_or(1, |j| s[j]);
-        *extent = match (at(a), at(b)) {
-            (x, y) if x == y => x,
-            (1, y) => y,
-            (x, 1) => x,
-            (x, y) => {
-                let message = format!(
-                    "The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
-                );
-                return Err((Exception::Runtime, message));
-            }
-        };
-    }
-    Ok(out)
 }
 
 /// A tensor or number as elements.

@@ -336,7 +336,7 @@ fn masked_fill(args: &mut Args<'_>) -> Answer<Value> {
 fn masked_select(args: &mut Args<'_>) -> Answer<Value> {
     let x = args.tensor()?;
     let mask = mask(args)?;
-    let shape = super::elementwise::broadcast(x.shape(), mask.shape())?;
+    let shape = super::broadcast::broadcast(x.shape(), mask.shape())?;
     let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
     let mask = Wide::of(&mask).ints();
     let misfit = || (Exception::Runtime, "shapes that do not broadcast".to_owned());

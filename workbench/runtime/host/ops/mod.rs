@@ -2,11 +2,14 @@
 //! to its first argument.
 
 mod activation;
+mod broadcast;
 mod compose;
 mod convolution;
+mod copies;
 mod elementwise;
 pub mod gradients;
 mod index;
+mod kernels;
 mod make;
 mod operand;
 mod order;
@@ -28,10 +31,7 @@ use super::value::Value;
 use super::{memory_limit as memory, work};
 use crate::back::Exception;
 use crate::runtime::DType;
-pub use wide::copied;
-
-/// Most bytes of a tensor or allocation: a larger size is a mistake.
-pub const MAX_BYTES: usize = 1 << 40;
+pub use copies::copied;
 
 /// Runs an operation; factories make tensors on `device` unless their options name one.
 ///
@@ -47,6 +47,17 @@ pub fn run(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         make::random::seed(*seed as u64);
         return Ok(Value::None);
     }
+    match work::contained(|| kernels::run(name, &args).transpose())? {
+        Some(value) => Ok(value),
+        None => run_own(name, args, device),
+    }
+}
+
+/// Runs an operation by its own code.
+///
+/// # Errors
+/// As [`run`].
+fn run_own(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
     let tensors: SmallVec<[&HostTensor; 4]> = args.iter().flat_map(tensors_in).collect();
     room_for(name, &tensors)?;
     drop(tensors);
@@ -94,7 +105,7 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
     let is_product = ["mm", "matmul", "linear", "mv", "dot"].iter().any(|end| name.ends_with(end));
     if !is_product && tensors.windows(2).any(|two| two[0].shape() != two[1].shape()) {
         let first = Ok(Vec::new());
-        let shape = tensors.iter().fold(first, |shape: Answer<Vec<i64>>, t| elementwise::broadcast(&shape?, t.shape()));
+        let shape = tensors.iter().fold(first, |shape: Answer<Vec<i64>>, t| broadcast::broadcast(&shape?, t.shape()));
         all = all.max(shape.map_or(0, |shape| super::array::count(&shape).unwrap_or(i64::MAX)));
     }
     if all < FEW {
@@ -154,13 +165,13 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
                 );
                 return Err((Exception::Runtime, message));
             }
-            let full = elementwise::broadcast(made.shape(), target.shape())?;
+            let full = broadcast::broadcast(made.shape(), target.shape())?;
             if full != target.shape() {
                 let message =
                     format!("output with shape {:?} doesn't match the broadcast shape {full:?}", target.shape());
                 return Err((Exception::Runtime, message));
             }
-            wide::Wide::of(&made).write(target)?;
+            copies::written(&made, target)?;
             Ok(Value::Tensor(target.clone()))
         }
         _ => Err((Exception::NotImplemented, format!("`{name}_` is not supported"))),

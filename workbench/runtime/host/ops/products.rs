@@ -1,9 +1,12 @@
-//! Products of matrices, in `float` where the tensors are: by ndarray's blocked multiplication, whose order of additions is its own.
+//! Products of matrices, in the tensors' own type: `float` by gemm's kernels, others by ndarray's. The order of additions is theirs.
 
 use std::num::Wrapping;
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayD, ArrayView2, ArrayViewD, Axis, CowArray, Ix2, Ix3, IxDyn, LinalgScalar, s};
+use ndarray::{
+    Array2, ArrayD, ArrayView2, ArrayView3, ArrayViewD, ArrayViewMut2, Axis, CowArray, Ix3, IxDyn, LinalgScalar,
+    ShapeBuilder, s,
+};
 
 use super::super::answer::Answer;
 use super::super::array::HostTensor;
@@ -13,6 +16,7 @@ use super::sweep;
 use super::wide::{self, Wide};
 use super::{Args, Value};
 use crate::back::Exception;
+use crate::back::cpu::share;
 use crate::runtime::DType;
 
 pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
@@ -23,28 +27,105 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     })
 }
 
-/// Multiplications between two looks at the clock: some milliseconds.
-const PIECE: usize = 1 << 22;
+/// Most and fewest multiplications of a piece: some milliseconds, and a fraction of one.
+const PIECE: std::ops::RangeInclusive<usize> = 1 << 18..=1 << 24;
 
-/// The product of two matrices, block by block: each is as wide as the second one, or a part of it where even a few rows are too
-/// long.
-pub fn blocks<T: LinalgScalar>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
-    const ROWS: usize = 16;
-    let ((m, k), n) = (a.dim(), b.ncols());
-    let made = sweep::full(&[m, n], T::zero()).into_dimensionality::<Ix2>();
-    let mut made = made.expect("two extents are two dimensions");
-    let columns = (PIECE / k.max(1) / ROWS).clamp(ROWS, n.max(ROWS));
-    let rows = (PIECE / k.max(1) / columns).clamp(ROWS, m.max(ROWS));
-    for top in (0..m).step_by(rows) {
-        let bottom = m.min(top + rows);
-        for left in (0..n).step_by(columns) {
-            let right = n.min(left + columns);
-            let (a, b) = (a.slice(s![top..bottom, ..]), b.slice(s![.., left..right]));
-            general_mat_mul(T::one(), &a, &b, T::zero(), &mut made.slice_mut(s![top..bottom, left..right]));
-            work::ticks((bottom - top) * (right - left) * k / 8);
+/// Pieces that a product has at least, so that all threads have some.
+const PIECES: usize = 16;
+
+/// Multiplications below which the calling thread makes a product by itself.
+const FEW: usize = 1 << 16;
+
+/// Elements of products of matrices.
+pub trait Factor: LinalgScalar + Send + Sync {
+    /// Writes the product of two matrices.
+    fn multiply(a: &ArrayView2<'_, Self>, b: &ArrayView2<'_, Self>, to: &mut ArrayViewMut2<'_, Self>) {
+        general_mat_mul(Self::one(), a, b, Self::zero(), to);
+    }
+}
+
+impl Factor for f64 {}
+impl Factor for Wrapping<i64> {}
+
+impl Factor for f32 {
+    fn multiply(a: &ArrayView2<'_, f32>, b: &ArrayView2<'_, f32>, to: &mut ArrayViewMut2<'_, f32>) {
+        let (m, k, n) = (a.nrows(), a.ncols(), b.ncols());
+        // SAFETY: the extents and strides are those of the three matrices; the product's memory is its own.
+        unsafe {
+            gemm_f32::gemm::f32::get_gemm_fn()(
+                m,
+                n,
+                k,
+                to.as_mut_ptr(),
+                to.strides()[1],
+                to.strides()[0],
+                false,
+                a.as_ptr(),
+                a.strides()[1],
+                a.strides()[0],
+                b.as_ptr(),
+                b.strides()[1],
+                b.strides()[0],
+                0.0,
+                1.0,
+                false,
+                false,
+                false,
+                gemm_common::Parallelism::None,
+            );
         }
     }
-    made
+}
+
+/// Memory that threads write in parts of their own.
+struct Target<T>(*mut T);
+
+// SAFETY: it is an address; each piece writes elements of its own.
+unsafe impl<T: Send> Sync for Target<T> {}
+
+/// Writes the products of matrices, pair by pair, one behind the other: in pieces, on all threads.
+fn multiply<T: Factor>(a: &ArrayView3<'_, T>, b: &ArrayView3<'_, T>, made: &mut [T]) {
+    let ((count, m, k), n) = (a.dim(), b.dim().2);
+    assert_eq!(made.len(), count * m * n, "the products have so many elements");
+    if made.is_empty() || k == 0 {
+        made.fill(T::zero());
+        return;
+    }
+    let work = m * n * k;
+    // A piece is as wide as high, but for whole vectors.
+    let elements = (work * count / PIECES).clamp(*PIECE.start(), *PIECE.end()) / k;
+    let columns = ((elements as f64).sqrt() as usize).max(1).next_multiple_of(64).min(n);
+    let rows = (elements / columns).max(1).next_multiple_of(16).min(m);
+    let (down, across) = (m.div_ceil(rows), n.div_ceil(columns));
+    let target = Target(made.as_mut_ptr());
+    let one = |piece: usize| {
+        let target: &Target<T> = &target;
+        let (pair, top, left) = (piece / (down * across), piece / across % down * rows, piece % across * columns);
+        let (height, width) = (rows.min(m - top), columns.min(n - left));
+        // SAFETY: the piece lies within the pair's product, and no other piece has elements of it.
+        let mut to = unsafe {
+            ArrayViewMut2::from_shape_ptr((height, width).strides((n, 1)), target.0.add((pair * m + top) * n + left))
+        };
+        T::multiply(&a.slice(s![pair, top..top + height, ..]), &b.slice(s![pair, .., left..left + width]), &mut to);
+    };
+    let pieces = count * down * across;
+    let steps = 1 + rows * columns * k / 8;
+    if work.saturating_mul(count) < FEW {
+        for piece in 0..pieces {
+            one(piece);
+            work::ticks(steps);
+        }
+    } else {
+        share(pieces, &one, || work::ticks(steps));
+    }
+}
+
+/// The product of two matrices.
+pub fn product<T: Factor>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
+    let shape = (a.nrows(), b.ncols());
+    let mut made = work::repeated(shape.0 * shape.1, T::zero());
+    multiply(&a.insert_axis(Axis(0)), &b.insert_axis(Axis(0)), &mut made);
+    Array2::from_shape_vec(shape, made).expect("as many elements as the shape holds")
 }
 
 fn matmul(args: &mut Args<'_>) -> Answer<Value> {
@@ -88,25 +169,45 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
         return super::not_implemented(args.name, dtype);
     }
     if dtype == DType::Float32 {
-        let made = products(wide::singles(x), wide::singles(y), args)?;
-        return wide::tensor_of_singles(&made, x.device());
+        return products(wide::singles(x), wide::singles(y), args, |shape, count, fill| {
+            let shape: Vec<i64> = shape.iter().map(|n| *n as i64).collect();
+            let made = HostTensor::unfilled(dtype, &shape, x.device())?;
+            if count > 0 {
+                // SAFETY: the tensor is new, contiguous, and of that type; each of its elements is written before it is read.
+                fill(unsafe { std::slice::from_raw_parts_mut(made.ptr().cast(), count) });
+            }
+            Ok(made)
+        });
     }
     match (Wide::of(x), Wide::of(y)) {
         // Integers wrap around.
         (Wide::Int(a), Wide::Int(b)) => {
             let [a, b] = [a, b].map(|a| sweep::map(a.view(), Wrapping));
-            let made = products(a.view(), b.view(), args)?;
+            let made = products(a.view(), b.view(), args, array)?;
             Wide::Int(sweep::map(made.view(), |v| v.0)).tensor(dtype, x.device())
         }
         (a, b) => {
-            let made = products(a.floats().view(), b.floats().view(), args)?;
+            let made = products(a.floats().view(), b.floats().view(), args, array)?;
             Wide::Float(made).tensor(dtype, x.device())
         }
     }
 }
 
-/// The products of matrices, of which there may be many, or of vectors.
-fn products<T: LinalgScalar>(mut a: ArrayViewD<'_, T>, mut b: ArrayViewD<'_, T>, args: &Args<'_>) -> Answer<ArrayD<T>> {
+/// Products in an array.
+fn array<T: Factor>(shape: &[usize], count: usize, fill: &dyn Fn(&mut [T])) -> Answer<ArrayD<T>> {
+    let mut made = work::repeated(count, T::zero());
+    fill(&mut made);
+    Ok(ArrayD::from_shape_vec(IxDyn(shape), made).expect("as many values as the shape holds"))
+}
+
+/// The products of matrices, of which there may be many, or of vectors, in what `make` makes: of their shape and number of elements, which it
+/// has filled.
+fn products<T: Factor, R>(
+    mut a: ArrayViewD<'_, T>,
+    mut b: ArrayViewD<'_, T>,
+    args: &Args<'_>,
+    make: impl FnOnce(&[usize], usize, &dyn Fn(&mut [T])) -> Answer<R>,
+) -> Answer<R> {
     let fail = |message: String| Err((Exception::Runtime, message));
     let (are_rows, are_columns) = (a.ndim() > 1, b.ndim() > 1);
     let (first, second) = (a.shape()[0], b.shape()[0]);
@@ -128,22 +229,16 @@ fn products<T: LinalgScalar>(mut a: ArrayViewD<'_, T>, mut b: ArrayViewD<'_, T>,
         return fail(format!("mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {l}x{n})"));
     }
     let batch = |a: &ArrayViewD<'_, T>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
-    let outer: Vec<usize> =
-        super::elementwise::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
+    let outer: Vec<usize> = super::broadcast::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
     let whole: Vec<i64> = outer.iter().chain([&m, &n]).map(|n| *n as i64).collect();
     super::room(&whole)?;
     let (Some(a), Some(b)) = (matrices(&a, &outer, [m, k]), matrices(&b, &outer, [k, n])) else {
         return fail("shapes that do not broadcast".to_owned());
     };
     let count: usize = outer.iter().product();
-    let mut values = work::reserved(count * m * n);
-    for i in 0..count {
-        let one = blocks(a.index_axis(Axis(0), i), b.index_axis(Axis(0), i));
-        values.extend(one.iter());
-    }
     let mut shape = outer;
     shape.extend(are_rows.then_some(m).into_iter().chain(are_columns.then_some(n)));
-    Ok(ArrayD::from_shape_vec(IxDyn(&shape), values).expect("as many values as the shape holds"))
+    make(&shape, count * m * n, &|made| multiply(&a.view(), &b.view(), made))
 }
 
 /// Matrices of that many rows and columns, one for each place of the outer extents; copied where these are no single dimension.

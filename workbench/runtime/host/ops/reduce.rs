@@ -307,7 +307,7 @@ fn allclose(args: &mut Args<'_>) -> Answer<Value> {
         let name = super::super::value::cpp_name;
         return Err((Exception::Runtime, format!("{} did not match {}", name(a.dtype()), name(b.dtype()))));
     }
-    super::elementwise::broadcast(a.shape(), b.shape())?;
+    super::broadcast::broadcast(a.shape(), b.shape())?;
     let (a, b) = (Wide::of(&a).floats(), Wide::of(&b).floats());
     let close = |x: f64, y: f64| x == y || (y.is_finite() && (x - y).abs() <= atol + rtol * y.abs());
     let all = super::elementwise::zip(&a, &b, close)?;

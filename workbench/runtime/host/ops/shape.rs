@@ -5,9 +5,10 @@ use smallvec::SmallVec;
 use super::super::answer::Answer;
 use super::super::array::{Dims, HostTensor, axis, count};
 use super::super::work;
+use super::copies::{copied, written};
 use super::promote::promote;
 use super::sweep;
-use super::wide::{Wide, copied};
+use super::wide::Wide;
 use super::{Args, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
@@ -367,7 +368,7 @@ fn to(args: &mut Args<'_>) -> Answer<HostTensor> {
         return Ok(x);
     }
     let made = x.new_like(dtype, device)?;
-    Wide::of(&x).write(&made)?;
+    written(&x, &made)?;
     Ok(made)
 }
 
@@ -388,7 +389,7 @@ fn joined(
     let mut from = 0;
     for part in parts {
         let len = part.shape().get(at).copied().unwrap_or(1);
-        Wide::of(part).write(&cut(&made, at, from, len, 1))?;
+        written(part, &cut(&made, at, from, len, 1))?;
         from += len;
         work::ticks(64);
     }

@@ -168,7 +168,7 @@ impl Subscript {
         let mut shape: Vec<i64> = Vec::new();
         for (_, index) in &self.picks {
             let own: Vec<i64> = index.shape().iter().map(|n| *n as i64).collect();
-            shape = super::elementwise::broadcast(&shape, &own).map_err(|_| {
+            shape = super::broadcast::broadcast(&shape, &own).map_err(|_| {
                 (Exception::Index, "shape mismatch: indexing tensors could not be broadcast".to_owned())
             })?;
         }

@@ -5,7 +5,6 @@ use ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeBuilder, Zip};
 
 use super::super::answer::Answer;
 use super::super::array::{DeviceTag, HostTensor};
-use super::super::work;
 use super::Value;
 use super::sweep::{self, Sweep};
 use crate::back::Exception;
@@ -262,16 +261,7 @@ impl Wide {
         if to.numel() == 0 {
             return Ok(());
         }
-        if !to.storage().is_writable() {
-            return Err((Exception::Runtime, "a tensor that is only to be read is written: an array that is read-only, or an operator's argument that its schema does not mark \
-                 as written, `Tensor(a!)`"
-                    .to_owned()));
-        }
-        if to.shape().iter().zip(to.strides()).any(|(n, s)| *n > 1 && *s == 0) {
-            let message = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
-                           Please clone() the tensor before performing the operation.";
-            return Err((Exception::Runtime, message.to_owned()));
-        }
+        may_write(to)?;
         let shape: Vec<usize> = to.shape().iter().map(|n| *n as usize).collect();
         let strides: Vec<usize> = to.strides().iter().map(|s| *s as usize).collect();
         let from = self.shape();
@@ -315,6 +305,24 @@ impl Wide {
     }
 }
 
+/// Checks that a tensor's elements may be written, each for itself.
+///
+/// # Errors
+/// `RuntimeError`.
+pub fn may_write(to: &HostTensor) -> Answer<()> {
+    if !to.storage().is_writable() {
+        return Err((Exception::Runtime, "a tensor that is only to be read is written: an array that is read-only, or an operator's argument that its schema does not mark \
+             as written, `Tensor(a!)`"
+                .to_owned()));
+    }
+    if to.shape().iter().zip(to.strides()).any(|(n, s)| *n > 1 && *s == 0) {
+        let message = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+                       Please clone() the tensor before performing the operation.";
+        return Err((Exception::Runtime, message.to_owned()));
+    }
+    Ok(())
+}
+
 /// The elements of a tensor of `float`s, in their own type.
 pub fn singles(t: &HostTensor) -> ArrayViewD<'_, f32> {
     assert_eq!(t.dtype(), DType::Float32, "elements are read in their own type");
@@ -335,26 +343,4 @@ pub fn tensor_of_singles(made: &ArrayD<f32>, device: DeviceTag) -> Answer<HostTe
     let mut out = unsafe { ndarray::ArrayViewMutD::<f32>::from_shape_ptr(made.raw_dim(), tensor.ptr().cast()) };
     Zip::from(&mut out).and(made).sweep(|(to, x)| *to = *x);
     Ok(tensor)
-}
-
-/// A copy, contiguous, of an element type, on a device.
-///
-/// # Errors
-/// `MemoryError`.
-pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTensor> {
-    let made = HostTensor::new(dtype, t.shape(), device, true)?;
-    if t.numel() > 0 && t.dtype() == dtype && t.is_contiguous() {
-        let bytes = t.numel() as usize * dtype.size();
-        // SAFETY: both are contiguous and hold as many bytes; no other code has the new one.
-        let (from, to) =
-            unsafe { (std::slice::from_raw_parts(t.ptr(), bytes), std::slice::from_raw_parts_mut(made.ptr(), bytes)) };
-        for (from, to) in from.chunks(work::PERIOD).zip(to.chunks_mut(work::PERIOD)) {
-            to.copy_from_slice(from);
-            // A piece takes as long as a few elements that are computed with.
-            work::ticks(work::PERIOD / 16);
-        }
-        return Ok(made);
-    }
-    Wide::of(t).write(&made)?;
-    Ok(made)
 }
