@@ -28,10 +28,10 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
 }
 
 /// Most and fewest multiplications of a piece: some milliseconds, and a fraction of one.
-const PIECE: std::ops::RangeInclusive<usize> = 1 << 18..=1 << 24;
+const PIECE: std::ops::RangeInclusive<usize> = 1 << 18..=1 << 27;
 
 /// Pieces that a product has at least, so that all threads have some.
-const PIECES: usize = 16;
+const PIECES: usize = 8;
 
 /// Multiplications below which the calling thread makes a product by itself.
 const FEW: usize = 1 << 16;
