@@ -37,7 +37,7 @@ pub fn written(from: &HostTensor, to: &HostTensor) -> Answer<()> {
 /// # Errors
 /// `MemoryError`.
 pub fn copied(t: &HostTensor, dtype: DType, device: DeviceTag) -> Answer<HostTensor> {
-    let made = HostTensor::new(dtype, t.shape(), device, true)?;
+    let made = HostTensor::unfilled(dtype, t.shape(), device)?;
     if t.numel() > 0 && t.dtype() == dtype && t.is_contiguous() {
         let bytes = t.numel() as usize * dtype.size();
         // SAFETY: both are contiguous and hold as many bytes; no other code has the new one.

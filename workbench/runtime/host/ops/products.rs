@@ -91,10 +91,12 @@ fn multiply<T: Factor>(a: &ArrayView3<'_, T>, b: &ArrayView3<'_, T>, made: &mut 
         made.fill(T::zero());
         return;
     }
-    let work = m * n * k;
+    // Views may have more elements than there is memory.
+    let work = (m * n).saturating_mul(k);
     // A piece is as wide as high, but for whole vectors.
-    let elements = (work * count / PIECES).clamp(*PIECE.start(), *PIECE.end()) / k;
-    let columns = ((elements as f64).sqrt() as usize).max(1).next_multiple_of(64).min(n);
+    let elements = (work.saturating_mul(count) / PIECES).clamp(*PIECE.start(), *PIECE.end()) / k;
+    let vectors = if elements < 1024 { 16 } else { 64 };
+    let columns = ((elements as f64).sqrt() as usize).max(1).next_multiple_of(vectors).min(n);
     let rows = (elements / columns).max(1).next_multiple_of(16).min(m);
     let (down, across) = (m.div_ceil(rows), n.div_ceil(columns));
     let target = Target(made.as_mut_ptr());
@@ -109,7 +111,7 @@ fn multiply<T: Factor>(a: &ArrayView3<'_, T>, b: &ArrayView3<'_, T>, made: &mut 
         T::multiply(&a.slice(s![pair, top..top + height, ..]), &b.slice(s![pair, .., left..left + width]), &mut to);
     };
     let pieces = count * down * across;
-    let steps = 1 + rows * columns * k / 8;
+    let steps = 1 + (rows * columns).saturating_mul(k) / 8;
     if work.saturating_mul(count) < FEW {
         for piece in 0..pieces {
             one(piece);

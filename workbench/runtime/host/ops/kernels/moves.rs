@@ -4,7 +4,7 @@ use super::super::super::answer::Answer;
 use super::super::super::array::HostTensor;
 use super::super::super::value::Value;
 use super::compiled::{self, Key, int, read, written};
-use super::layout::Layout;
+use super::layout::{Layout, MOST};
 use super::{LEAST, bits_name, is_aligned, pointwise};
 use crate::runtime::DType;
 
@@ -156,8 +156,7 @@ fn are_within(index: &HostTensor, size: i64) -> bool {
 /// `gather(dim, index)` along the last dimension of matrices of as many rows.
 fn gather(x: &HostTensor, at: usize, index: &HostTensor) -> Option<Answer<HostTensor>> {
     let is_last = at + 1 == x.dim() && index.dim() == x.dim() && x.shape()[..at] == index.shape()[..at];
-    let is_plain =
-        |t: &HostTensor| t.is_contiguous() && is_aligned(t) && (1..=i64::from(i32::MAX)).contains(&t.numel());
+    let is_plain = |t: &HostTensor| t.is_contiguous() && is_aligned(t) && (1..=MOST).contains(&t.numel());
     if !is_last || index.dtype() != DType::Int64 || index.numel() < LEAST || !is_plain(x) || !is_plain(index) {
         return None;
     }
