@@ -131,7 +131,7 @@ def test_the_same_bits(functions, text, dtype):
         assert torch.equal(torch.isnan(got), torch.isnan(wanted)), name
         numbers = ~torch.isnan(wanted)
         assert torch.equal(got[numbers], wanted[numbers]), name
-        # What torch keeps in the order of an operand is kept likewise.
+        # Strides follow an operand where they do in torch.
         if text in ("a + b", "a * 2.7", "-a"):
             assert got.stride() == wanted.stride(), name
 

@@ -14,7 +14,7 @@ use crate::ir::FuncId;
 use crate::runtime::DType;
 use crate::source::SourceMap;
 
-/// What a kernel is for: its operation, the types of its elements, and the numbers that its text depends on besides.
+/// The purpose of a kernel: its operation, the types of its elements, and a number for the form of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     pub operation: &'static str,

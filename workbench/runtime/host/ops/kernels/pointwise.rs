@@ -397,7 +397,6 @@ mod tests {
                     forms.push(vec![Value::Int(3), x.clone()]);
                 }
                 for args in forms {
-                    // A number to the power of a tensor is for the operation's own code as well.
                     let made = run(name, &args).unwrap_or_else(|| panic!("{name} {dtype}")).unwrap();
                     if !rounded.contains(&name) {
                         continue;
