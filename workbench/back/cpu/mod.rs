@@ -36,7 +36,7 @@ use crate::source::Span;
 use data::{Globals, Others};
 use make::choose_tier::Later;
 use make::compiled::CompiledModule;
-use make::{background, build, choose_tier, plan, report};
+use make::{background, build, choose_tier, plan, tier_report};
 use run::bind::Binding;
 use run::launch::{Better, BoundArgs, LaunchCode};
 use run::schedule;
@@ -46,7 +46,7 @@ pub use code::kept_code::known;
 pub use make::ahead::{Ahead, Claim, absent};
 pub use make::background::{Settled, discard, forget_own, hurried, settle, settle_while};
 pub use make::build::{prepare, prepare_part};
-pub use make::report::{TierReport, TierRow, TierState};
+pub use make::tier_report::{TierReport, TierRow, TierState};
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
 pub use run::pool::share;
 pub use tier::{Tier, Tiers};
@@ -210,7 +210,7 @@ impl Code {
         }
         let compiled = self.part(func);
         let entry = compiled.image.entry(func).ok_or("it is not launched")?;
-        Ok(report::report(compiled, entry, func, block))
+        Ok(tier_report::report(compiled, entry, func, block))
     }
 
     /// The machine code of a function of the module this was compiled from, as text; of all functions without `func`.

@@ -7,7 +7,7 @@
 //!   families by what lanes hold.
 //! - [`c`]: a kernel as C, for a C compiler. Tests read it back, so that it says what the kernel is.
 //! - [`text`]: a kernel as text for somebody to read, with the types of its variables and the memory of its accesses.
-//! - [`not_taken`]: why a piece of a kernel has no code for the widest registers.
+//! - [`not_vectorised`]: why a piece of a kernel has no code for the widest registers.
 //!
 //! `back::cpu::wide::build` makes kernels of the IR, a C compiler or the JIT of `back::cpu::wide::jit` machine code of them. Whatever makes a
 //! kernel validates it: what is not valid is a mistake of ours, which builds with debug assertions stop at ([`valid::require`]).
@@ -17,7 +17,7 @@ pub mod build;
 pub mod c;
 pub mod families;
 pub mod memory;
-pub mod not_taken;
+pub mod not_vectorised;
 pub mod number;
 pub mod table;
 #[cfg(test)]

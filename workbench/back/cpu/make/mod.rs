@@ -30,5 +30,5 @@ pub mod compiled;
 pub mod failure;
 pub mod parallel;
 pub mod plan;
-pub mod report;
 pub mod thunk;
+pub mod tier_report;

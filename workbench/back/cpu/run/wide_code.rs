@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::back::cpu::abi::context::EntryFn;
 use crate::back::cpu::abi::site::{Named, SITE_BIT, Site};
 use crate::back::cpu::tier::Tier;
-use crate::back::lane::not_taken::Left;
+use crate::back::lane::not_vectorised::Left;
 
 /// Wide code of one kernel for blocks of one shape.
 pub struct WideCode {

@@ -11,7 +11,7 @@ use super::helpers::{Callee, State};
 use super::value::{At, Mask, Num, Parts, Val, Vectors, clif_type};
 use super::{Known, Result, bad};
 use crate::back::lane::memory::{Access, Element, Space};
-use crate::back::lane::not_taken::Left;
+use crate::back::lane::not_vectorised::Left;
 use crate::back::lane::table::{Kind, NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr, FunctionId, If, Kernel, Label, Loop, Role, Stmt, Unary, Var};
 use crate::back::lane::types::Ty;

@@ -36,7 +36,7 @@ use crate::back::cpu::code::machine::Machine;
 use crate::back::cpu::code::size;
 use crate::back::cpu::isa::{self, Effort};
 use crate::back::cpu::math::reciprocal;
-use crate::back::lane::not_taken::Left;
+use crate::back::lane::not_vectorised::Left;
 use crate::back::lane::tree::Kernel;
 
 /// True if this machine has the vectors that the code needs: 128 bits, the lowest lane first in memory.

@@ -6,7 +6,7 @@ use super::address::element;
 use super::read::{Local, Read};
 use super::values::{Binary, Both, Compare, Id, Op, Unary};
 use crate::back::cpu::wide::jit::value::At;
-use crate::back::lane::not_taken::Reason;
+use crate::back::lane::not_vectorised::Reason;
 use crate::back::lane::table::{self, Access, Element, LaneOp, NumberOp, Space};
 use crate::back::lane::tree::{self, Expr, FunctionId, Stmt};
 use crate::back::lane::types::Ty;

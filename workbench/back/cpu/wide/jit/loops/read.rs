@@ -12,7 +12,7 @@ use super::values::{Id, Index, Op, Place, Values};
 use crate::back::cpu::wide::jit::emit::{After, Binding, Emitter};
 use crate::back::cpu::wide::jit::scalar::I64;
 use crate::back::cpu::wide::jit::value::{At, Num, Parts, Val};
-use crate::back::lane::not_taken::Reason;
+use crate::back::lane::not_vectorised::Reason;
 use crate::back::lane::table::{self, Access, Element, Kind, MemoryOp, NumberOp, Space};
 use crate::back::lane::tree::{Binary, Expr, If, Label, Stmt, Var};
 use crate::back::lane::types::Ty;

@@ -1,7 +1,7 @@
 //! Pieces of a loop.
 
 use crate::back::cpu::wide::jit::emit::After;
-use crate::back::lane::not_taken::Reason;
+use crate::back::lane::not_vectorised::Reason;
 use crate::back::lane::table::{LaneOp, NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr, If, Kernel, Label, Role, Stmt, Unary, Var};
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::*;
 use super::available;
-use crate::back::lane::not_taken::{Piece, Reason};
+use crate::back::lane::not_vectorised::{Piece, Reason};
 use crate::back::lane::table::Op;
 use crate::back::lane::tests::read;
 use crate::back::lane::valid;

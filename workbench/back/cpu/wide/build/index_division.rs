@@ -1,4 +1,4 @@
-//! Quotients and rests of lines by pieces; see `wide/pieces.rs`.
+//! Quotients and rests of lines by pieces; see `wide/index_division.rs`.
 
 use std::mem::take;
 
@@ -6,7 +6,7 @@ use super::control::Stretch;
 use super::names::Name;
 use super::{Builder, Mask, Place, Quotient, Version, types};
 use crate::back::cpu::wide::forms::LANES;
-use crate::back::cpu::wide::pieces::FEWEST_LANES;
+use crate::back::cpu::wide::index_division::FEWEST_LANES;
 use crate::back::cpu::wide::unsupported::{Result, Unsupported};
 use crate::back::lane::build::{all, change, forever, int, joined, set, ty, uint, ulong, when};
 use crate::back::lane::table::NumberOp;

@@ -8,7 +8,7 @@ use crate::back::Dim3;
 use crate::back::cpu::image::EntryPoint;
 use crate::back::cpu::tier::Tier;
 use crate::back::cpu::wide::{self, HOT, Wide};
-use crate::back::lane::not_taken::Left;
+use crate::back::lane::not_vectorised::Left;
 use crate::ir::FuncId;
 use crate::line_width::folded;
 
