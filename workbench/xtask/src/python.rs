@@ -54,6 +54,9 @@ const BROWSER_PACKAGES: &[&str] = &["playwright"];
 /// The packages that torch's own extensions are built with.
 const TORCH_PACKAGES: &[&str] = &["torch>=2.6", "numpy>=1.24", "ml_dtypes>=0.3", "ninja", "setuptools"];
 
+/// How packages are installed. Python compiles a module when it is first imported; compiling all of every package takes longer.
+const PIP: [&str; 6] = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"];
+
 impl Environment {
     /// An environment with torch, and without the package. It is separate because it takes gigabytes.
     pub fn of_torch() -> Result<Self, String> {
@@ -85,12 +88,7 @@ impl Environment {
         if wanted.iter().all(|w| have.lines().any(|h| h == *w)) {
             return Ok(());
         }
-        step::show(
-            &format!("install Python packages ({what})"),
-            Command::new(self.python())
-                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                .args(wanted),
-        )?;
+        step::show(&format!("install Python packages ({what})"), Command::new(self.python()).args(PIP).args(wanted))?;
         std::fs::write(&mark, wanted.join("\n")).map_err(|e| format!("{}: {e}", mark.display()))
     }
 
@@ -126,12 +124,7 @@ impl Environment {
         if step::read(Command::new(self.python()).args(["-c", "import playwright"])).is_ok() {
             return Ok(());
         }
-        step::show(
-            "install Python packages (Playwright)",
-            Command::new(self.python())
-                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                .args(BROWSER_PACKAGES),
-        )
+        step::show("install Python packages (Playwright)", Command::new(self.python()).args(PIP).args(BROWSER_PACKAGES))
     }
 
     /// Builds the wheel with these options and installs it.
@@ -157,10 +150,7 @@ impl Environment {
             .ok_or_else(|| format!("no wheel in {}", dist.display()))?;
         step::show(
             "install the wheel",
-            Command::new(self.python())
-                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                .args(["--force-reinstall", "--no-deps"])
-                .arg(wheel),
+            Command::new(self.python()).args(PIP).args(["--force-reinstall", "--no-deps"]).arg(wheel),
         )
     }
 
