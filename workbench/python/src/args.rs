@@ -11,6 +11,7 @@ use workbench::plural::plural;
 use workbench::runtime::program::declared_type;
 use workbench::runtime::{Arg, BufferArg, DType, Device, Packed, Reach};
 
+use crate::dlpack;
 use crate::errors::{self, argument};
 use crate::gil;
 use crate::ndarray::View;
@@ -188,7 +189,10 @@ pub fn pointer<'py>(
     if object.is_none() {
         return Ok(Arg::Null);
     }
-    if let Some(array) = keep.gpu(object, &param.name)? {
+    let tensor = dlpack::array(object);
+    if tensor.is_none()
+        && let Some(array) = keep.gpu(object, &param.name)?
+    {
         return on_gpu(py, &array, param, elem, is_const);
     }
     keep.host(py, &param.name)?;
@@ -196,8 +200,12 @@ pub fn pointer<'py>(
     let view = match View::of(object) {
         Some(view) => view,
         None => {
-            converted =
-                interop(py)?.call_method1("as_array", (object, !is_const, &param.name, declared_type(param)))?;
+            converted = match tensor {
+                Some(array) => array,
+                None => {
+                    interop(py)?.call_method1("as_array", (object, !is_const, &param.name, declared_type(param)))?
+                }
+            };
             keep.objects.push(converted.clone());
             View::of(&converted)
                 .ok_or_else(|| argument(py, format!("parameter `{}` cannot take this object", param.name)))?

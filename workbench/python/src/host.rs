@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
+use numpy::npyffi::npy_intp;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
@@ -16,6 +16,7 @@ use workbench::runtime::{DType, Interrupt as _, Program, Report};
 use workbench::steps::Interrupted;
 
 use crate::args::{self, interop};
+use crate::dlpack;
 use crate::errors::{self, argument};
 use crate::foreign;
 use crate::interrupt::Poll;
@@ -136,6 +137,11 @@ impl<'py> Given<'py> {
             return Ok(tensor);
         }
         if let Some(view) = View::of(object) {
+            return self.array(&view, object, at);
+        }
+        if let Some(array) = dlpack::array(object)
+            && let Some(view) = View::of(&array)
+        {
             return self.array(&view, object, at);
         }
         if object.is_instance_of::<PyBool>() {
@@ -361,7 +367,13 @@ impl<'py> Given<'py> {
             None => tensor.storage().is_writable(),
         };
         let array = wrap(py, tensor, base, writeable)?;
-        match self.objects.first().or(lent.as_ref().map(|(_, object)| object)) {
+        let first = self.objects.first().or(lent.as_ref().map(|(_, object)| object));
+        if first.is_none_or(dlpack::is_tensor)
+            && let Some(tensor) = dlpack::tensor(&array)?
+        {
+            return Ok(tensor);
+        }
+        match first {
             Some(first) => interop(py)?.call_method1("like", (first, array)),
             None => interop(py)?.call_method1("of_nothing", (array,)),
         }
@@ -381,36 +393,13 @@ fn wrap<'py>(
     base: Bound<'py, PyAny>,
     writeable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let size = tensor.dtype().size() as i64;
-    let mut dims: Vec<npy_intp> = tensor.shape().iter().map(|n| *n as npy_intp).collect();
-    let mut strides: Vec<npy_intp> = tensor.strides().iter().map(|s| (s * size) as npy_intp).collect();
     if tensor.numel() == 0 {
         let shape: Vec<usize> = tensor.shape().iter().map(|n| *n as usize).collect();
         return ndarray::empty(py, &shape, tensor.dtype()).map(|(array, _)| array);
     }
-    let number = ndarray::type_num(py, tensor.dtype())?;
-    let writeable = if writeable { ndarray::WRITEABLE } else { 0 };
-    // SAFETY: the data lies in the tensor's storage, which `base` keeps; extents and strides stay within it. The new array takes
-    // over the reference to `base`.
-    unsafe {
-        let ptr = PY_ARRAY_API.PyArray_New(
-            py,
-            npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type),
-            dims.len() as std::ffi::c_int,
-            dims.as_mut_ptr(),
-            number,
-            strides.as_mut_ptr(),
-            tensor.ptr().cast(),
-            0,
-            writeable,
-            std::ptr::null_mut(),
-        );
-        let array = Bound::from_owned_ptr_or_err(py, ptr)?;
-        if PY_ARRAY_API.PyArray_SetBaseObject(py, ptr.cast::<PyArrayObject>(), base.into_ptr()) != 0 {
-            return Err(PyErr::fetch(py));
-        }
-        Ok(array)
-    }
+    let dims = (tensor.shape(), tensor.strides());
+    // SAFETY: the data lies in the tensor's storage, which `base` keeps; extents and strides stay within it.
+    unsafe { ndarray::over(py, tensor.ptr().cast(), dims, tensor.dtype(), base, writeable) }
 }
 
 #[pymethods]

@@ -8,6 +8,7 @@ mod args;
 mod bench;
 mod check;
 mod devices;
+mod dlpack;
 mod errors;
 mod foreign;
 mod gil;

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use numpy::npyffi::{self, PY_ARRAY_API, PyArrayObject, npy_intp};
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 use workbench::runtime::DType;
 
 use crate::pool;
 
 const C_CONTIGUOUS: c_int = 0x0001;
 const ALIGNED: c_int = 0x0100;
-pub const WRITEABLE: c_int = 0x0400;
+const WRITEABLE: c_int = 0x0400;
 
 /// A NumPy array seen through its C structure.
 #[derive(Clone, Copy)]
@@ -220,4 +221,46 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<(B
     // SAFETY: it is an array.
     let data = unsafe { (*array.as_ptr().cast::<PyArrayObject>()).fields.data.cast() };
     Ok((array, data))
+}
+
+/// An array over memory at `data`, which `base` keeps. Extents and strides are numbers of elements.
+///
+/// # Errors
+/// NumPy's; `ArgumentError` for bfloat16 without ml_dtypes.
+///
+/// # Safety
+/// The elements lie in memory that stays for as long as `base`, and that may be written if `writeable`.
+pub unsafe fn over<'py>(
+    py: Python<'py>,
+    data: *mut u8,
+    (shape, strides): (&[i64], &[i64]),
+    dtype: DType,
+    base: Bound<'py, PyAny>,
+    writeable: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let size = dtype.size() as i64;
+    let mut dims: SmallVec<[npy_intp; 8]> = shape.iter().map(|n| *n as npy_intp).collect();
+    let mut steps: SmallVec<[npy_intp; 8]> = strides.iter().map(|s| (s * size) as npy_intp).collect();
+    let number = type_num(py, dtype)?;
+    let flags = if writeable { WRITEABLE } else { 0 };
+    // SAFETY: as the caller promises; both lists have as many entries as stated. The array takes over the reference to `base`.
+    unsafe {
+        let ptr = PY_ARRAY_API.PyArray_New(
+            py,
+            npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type),
+            dims.len() as c_int,
+            dims.as_mut_ptr(),
+            number,
+            steps.as_mut_ptr(),
+            data.cast(),
+            0,
+            flags,
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, ptr)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, ptr.cast::<PyArrayObject>(), base.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
+    }
 }

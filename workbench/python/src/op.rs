@@ -19,6 +19,7 @@ use workbench::runtime::{DType, Device, Error, Queue, Report};
 use crate::args::{self, Keep};
 use crate::bench::BenchReport;
 use crate::check::CheckReport;
+use crate::dlpack;
 use crate::errors::{self, argument};
 use crate::gil;
 use crate::history::NativeHistory;
@@ -593,7 +594,11 @@ impl NativeOp {
             });
             match written.flatten().or_else(|| fresh.next()) {
                 Some(array) if !ret.mutated && foreign.is_some() => {
-                    results.push(args::interop(py)?.call_method1("like", (foreign, array))?);
+                    let tensor = if foreign.is_some_and(dlpack::is_tensor) { dlpack::tensor(&array)? } else { None };
+                    results.push(match tensor {
+                        Some(tensor) => tensor,
+                        None => args::interop(py)?.call_method1("like", (foreign, array))?,
+                    });
                 }
                 Some(object) => results.push(object),
                 None => {}

@@ -10,6 +10,7 @@ use workbench::runtime::records::advice;
 use workbench::runtime::{DType, Error, Result, Tensor};
 
 use crate::args::{self, Keep};
+use crate::dlpack;
 use crate::errors::{argument, from_py};
 use crate::ndarray::{self, View};
 use crate::on_gpu::GpuArray;
@@ -72,6 +73,13 @@ fn array<'py>(op: &str, arg: &Argument, object: &Bound<'py, PyAny>, keep: &mut K
     let py = object.py();
     if let Some(view) = View::of(object) {
         return reference(op, arg, &view, keep);
+    }
+    if let Some(array) = dlpack::array(object)
+        && let Some(view) = View::of(&array)
+    {
+        let lent = reference(op, arg, &view, keep)?;
+        keep.objects.push(array);
+        return Ok(lent);
     }
     if let Some(array) = keep.gpu(object, &arg.name)? {
         return on_gpu(op, arg, array, keep);

@@ -37,11 +37,14 @@ def as_array(obj: Any, write: bool, name: str, wanted: str) -> np.ndarray:
     try:
         if _is_torch_bfloat16(obj):
             array = _of_bfloat16(obj)
-        elif _is_torch(obj) and str(obj.dtype).startswith("torch.float8"):
+        elif _is_tensor(obj) and str(obj.dtype).startswith("torch.float8"):
             array = _of_float8(obj, what, wanted)
-        elif _is_torch(obj):
+        elif _is_tensor(obj):
             # The `__array__` of torch takes no `copy`, so NumPy 2 would warn of a copy.
             array = obj.numpy()
+            # Its storage may be released; NumPy then makes an array of its own.
+            if array.size and not obj.data_ptr():
+                raise make_argument_error(f"{what} got {with_article(kind)} that gives no memory")
         elif hasattr(obj, "__array_interface__") or hasattr(obj, "__array__") or _has_buffer(obj):
             array = np.asarray(obj, copy=False) if write and _NUMPY_2 else np.asarray(obj)
         elif hasattr(obj, "__dlpack__"):
@@ -268,12 +271,8 @@ def _is_tensor(obj: Any) -> bool:
     return torch is not None and hasattr(torch, "Tensor") and isinstance(obj, torch.Tensor)
 
 
-def _is_torch(obj: Any) -> bool:
-    return type(obj).__module__.partition(".")[0] == "torch" and hasattr(obj, "numpy")
-
-
 def _is_torch_bfloat16(obj: Any) -> bool:
-    return _is_torch(obj) and str(getattr(obj, "dtype", "")) == "torch.bfloat16"
+    return _is_tensor(obj) and str(getattr(obj, "dtype", "")) == "torch.bfloat16"
 
 
 def _of_bfloat16(tensor: Any) -> np.ndarray:
@@ -353,7 +352,7 @@ def half_of(obj: Any) -> str | None:
 def like(first: Any, array: np.ndarray) -> Any:
     """A result as the kind of array that the first argument is, sharing memory; a NumPy array where that is unknown."""
     module = type(first).__module__.partition(".")[0]
-    if module == "torch":
+    if _is_tensor(first):
         import torch
 
         if array.dtype.name == "bfloat16":
@@ -410,7 +409,7 @@ def host_strides(obj: Any) -> list[int] | None:
 
 def dtype_of(name: str, first: Any) -> Any:
     """An element type as the kind of dtype that belongs to the first argument's library."""
-    is_torchs = type(first).__module__.partition(".")[0] == "torch" if first is not None else "torch" in sys.modules
+    is_torchs = _is_tensor(first) if first is not None else "torch" in sys.modules
     if is_torchs:
         import torch
 

@@ -17,20 +17,7 @@ import torch
 
 from .errors import add_place
 
-__all__ = ["TracedGradient", "call_function", "call_recorded", "define_gradient", "is_to_be_recorded", "is_traced"]
-
-
-def is_to_be_recorded(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
-    """True if a tensor among the arguments requires grad, and gradients are recorded."""
-    return torch.is_grad_enabled() and (_requires_grad(args) or kwargs is not None and _requires_grad(kwargs))
-
-
-def _requires_grad(values: Any) -> bool:
-    if isinstance(values, torch.Tensor):
-        return values.requires_grad
-    if isinstance(values, (list, tuple)):
-        return any(map(_requires_grad, values))
-    return isinstance(values, dict) and any(map(_requires_grad, values.values()))
+__all__ = ["TracedGradient", "call_function", "call_recorded", "define_gradient", "is_traced"]
 
 
 def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:

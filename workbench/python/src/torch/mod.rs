@@ -78,28 +78,67 @@ pub fn has_tensor(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>)
     args.iter().any(any) || kwargs.is_some_and(|kwargs| kwargs.values().iter().any(any))
 }
 
-/// True if one of the arguments is a tensor of torch's that requires grad, while torch records gradients.
-pub fn requires_grad(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
-    static ASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = args.py();
+/// The class `torch.Tensor`, where torch is loaded.
+pub fn tensor_class(py: Python<'_>) -> Option<&Bound<'_, PyType>> {
     if TENSOR.get(py).is_none() {
         // No operator has imported torch here, but the user may have.
         static MODULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let modules = crate::gil::once(py, &MODULES, || Ok(py.import("sys")?.getattr("modules")?.unbind()))?;
+        let modules = crate::gil::once(py, &MODULES, || Ok(py.import("sys")?.getattr("modules")?.unbind())).ok()?;
         // An exception at each call without torch would take a fifth of a short call's time.
-        let Some(torch) = modules.cast::<PyDict>()?.get_item(intern!(py, "torch"))? else { return Ok(false) };
-        let Some(tensor) = torch.getattr("Tensor").ok().and_then(|t| t.cast_into::<PyType>().ok()) else {
-            return Ok(false);
-        };
-        torch_is_here(&tensor);
+        let torch = modules.cast::<PyDict>().ok()?.get_item(intern!(py, "torch")).ok()??;
+        // While torch is being imported it has no class yet.
+        torch_is_here(&torch.getattr("Tensor").ok()?.cast_into::<PyType>().ok()?);
     }
-    if !has_tensor(args, kwargs) {
+    TENSOR.get(py).map(|class| class.bind(py))
+}
+
+/// True if a tensor of torch's among the arguments requires grad, while torch records gradients.
+///
+/// # Errors
+/// torch's.
+pub fn requires_grad(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+    static IS_ENABLED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = args.py();
+    let Some(class) = tensor_class(py) else { return Ok(false) };
+    let among_named = |named: &Bound<'_, PyDict>| any_requires_grad(class, &mut named.values().iter(), MAX_DEPTH);
+    if !any_requires_grad(class, &mut args.iter(), MAX_DEPTH)? && !kwargs.map_or(Ok(false), among_named)? {
         return Ok(false);
     }
-    let ask = crate::gil::once(py, &ASK, || {
-        Ok(py.import("workbench._torch_recorded")?.getattr("is_to_be_recorded")?.unbind())
-    })?;
-    ask.call1((args, kwargs))?.is_truthy()
+    let ask = crate::gil::once(py, &IS_ENABLED, || Ok(py.import("torch")?.getattr("is_grad_enabled")?.unbind()))?;
+    ask.call0()?.is_truthy()
+}
+
+/// Limit on nested containers, as of arguments: one that is deeper is refused afterwards.
+const MAX_DEPTH: u32 = 100;
+
+/// True if one of the values, or of those in their lists, tuples and dictionaries down to so many, is a tensor that requires grad.
+fn any_requires_grad<'py>(
+    class: &Bound<'py, PyType>,
+    values: &mut dyn Iterator<Item = Bound<'py, PyAny>>,
+    depth: u32,
+) -> PyResult<bool> {
+    if depth == 0 {
+        return Ok(false);
+    }
+    for value in values {
+        // SAFETY: both are types.
+        let is_tensor = unsafe { pyo3::ffi::PyType_IsSubtype(value.get_type_ptr(), class.as_type_ptr()) != 0 };
+        let found = if is_tensor {
+            value.getattr(intern!(class.py(), "requires_grad"))?.is_truthy()?
+        } else if let Ok(list) = value.cast::<PyList>() {
+            any_requires_grad(class, &mut list.iter(), depth - 1)?
+        } else if let Ok(tuple) = value.cast::<PyTuple>() {
+            any_requires_grad(class, &mut tuple.iter(), depth - 1)?
+        } else if let Ok(dict) = value.cast::<PyDict>() {
+            any_requires_grad(class, &mut dict.values().iter(), depth - 1)?
+        } else {
+            false
+        };
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Calls a host function by way of torch's autograd.
