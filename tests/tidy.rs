@@ -34,8 +34,9 @@ const CIRCLES: &[(&str, usize)] = &[
     ("workbench/plot", 2),
     ("workbench/runtime", 5),
     ("workbench/runtime", 2),
-    ("workbench/runtime/host", 20),
-    ("workbench/runtime/host", 6),
+    ("workbench/runtime/host", 5),
+    ("workbench/runtime/host", 2),
+    ("workbench/runtime/host/ops", 10),
     ("workbench/runtime/host/ops/gradients", 8),
     ("workbench/valid", 2),
 ];

@@ -37,6 +37,9 @@ fn math(name: &str, arity: usize, n: usize) -> String {
     format!("__device__ void f{n}() {{ {} }}", checks.join(" "))
 }
 
+/// Functions of GCC that NVRTC has, too.
+const OF_GCC: [&str; 2] = ["__builtin_copysign", "__builtin_copysignf"];
+
 #[test]
 fn every_builtin_is_cudas_with_its_types() {
     cuda::add_search_path(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".lab").join("venv"));
@@ -51,8 +54,9 @@ fn every_builtin_is_cudas_with_its_types() {
         "template <class A> struct same<A, A> { enum { value = 1 }; };".to_owned(),
         "template <class T> __device__ T& any();".to_owned(),
     ];
-    // Functions of GCC belong to the host compiler.
-    let is_cudas = |n: &&String| !LEGACY.contains(&n.as_str()) && !n.starts_with("__builtin_");
+    // Other functions of GCC belong to the host compiler.
+    let is_of_host = |n: &str| n.starts_with("__builtin_") && !OF_GCC.contains(&n);
+    let is_cudas = |n: &&String| !LEGACY.contains(&n.as_str()) && !is_of_host(n);
     for name in names.iter().filter(is_cudas) {
         for sig in builtins::lookup(name) {
             // <cmath> has this overload; NVRTC's overloads leave the call ambiguous.

@@ -555,6 +555,10 @@ def test_operations_against_numpy():
         one("torch::elu(x, 0.5)", lambda x: np.where(x > 0, x, 0.5 * np.expm1(x.astype(np.float64)))),
         one("torch::leaky_relu(x, 0.2)", lambda x: np.where(x > 0, x, 0.2 * x)),
         one("torch::softplus(x)", lambda x: np.log1p(np.exp(x.astype(np.float64)))),
+        # The result is less than 1.2, so that `erf` rounds by less than 2e-7 of it.
+        one("x.clamp(-0.9, 0.9).erf().erfinv()", lambda x: x.clip(-0.9, 0.9)),
+        one("torch::erfinv(torch::tensor({-1, 0, 1, 2}))", lambda x: np.float32([-np.inf, 0, np.inf, np.nan])),
+        one("torch::tensor({0, 1}).erfinv_()", None),
         one("x.silu()", lambda x: x / (1 + np.exp(-x.astype(np.float64)))),
         one("x.clamp(-0.5, 0.5)", lambda x: x.clip(-0.5, 0.5)),
         one("x.isfinite().logical_not()", lambda x: ~np.isfinite(x)),

@@ -55,6 +55,21 @@ EXACT = {
     "a.to(torch::kDouble)": lambda a, b: a.double(),
     "a.to(torch::kFloat)": lambda a, b: a.float(),
     "a.flip({0})": lambda a, b: a.flip(0),
+    "a.tril(1)": lambda a, b: a.tril(1),
+    "a.triu(-20)": lambda a, b: a.triu(-20),
+    "a.tril(-1000)": lambda a, b: a.tril(-1000),
+    "a.roll({3, -5}, {0, 1})": lambda a, b: a.roll((3, -5), (0, 1)),
+    "a.roll({1007})": lambda a, b: a.roll(1007),
+    "a.argmax(0)": lambda a, b: a.argmax(0),
+    "a.argmin(1)": lambda a, b: a.argmin(1),
+    "std::get<1>(a.max(0))": lambda a, b: a.max(0)[1],
+    "std::get<0>(a.sort(-1))": lambda a, b: a.sort(-1)[0],
+    "std::get<0>(a.sort(0, true))": lambda a, b: a.sort(0, True)[0],
+    "std::get<1>(a.sort(1))": lambda a, b: a.sort(dim=1, stable=True)[1],
+    "a.argsort(-1, true)": lambda a, b: torch.argsort(a, dim=-1, descending=True, stable=True),
+    "std::get<0>(a.topk(5, -1))": lambda a, b: a.topk(5, -1)[0],
+    "std::get<0>(a.topk(2, 0, false))": lambda a, b: a.topk(2, 0, False)[0],
+    "torch::leaky_relu(a, 0.25)": lambda a, b: F.leaky_relu(a, 0.25),
 }  # fmt: skip
 
 #: Operations whose elements are within a few steps of a float, relative to themselves or to 1.
@@ -88,6 +103,22 @@ NEAR = {
         lambda a, b: F.layer_norm(a, (a.shape[-1],), *a.reshape(-1, a.shape[-1])[:2])
     ),
     "a.cumsum(-1)": lambda a, b: a.cumsum(-1),
+    "a.cumsum(0)": lambda a, b: a.cumsum(0),
+    "a.softmax(1)": lambda a, b: a.softmax(1),
+    "a.log_softmax(0)": lambda a, b: a.log_softmax(0),
+    "a.norm()": lambda a, b: a.norm(),
+    "a.norm(2, -1)": lambda a, b: a.norm(2, -1),
+    "a.norm(2, {0}, true)": lambda a, b: a.norm(2, 0, True),
+    "torch::elu(a)": lambda a, b: F.elu(a),
+    "torch::elu(a, 0.5)": lambda a, b: F.elu(a, 0.5),
+    "torch::softplus(a)": lambda a, b: F.softplus(a),
+    "torch::softplus(a, 2, 3)": lambda a, b: F.softplus(a, 2, 3),
+    "torch::selu(a)": lambda a, b: F.selu(a),
+    "torch::mish(a)": lambda a, b: F.mish(a),
+    "torch::hardswish(a)": lambda a, b: F.hardswish(a),
+    "torch::hardsigmoid(a)": lambda a, b: F.hardsigmoid(a),
+    "torch::log_sigmoid(a)": lambda a, b: F.logsigmoid(a),
+    "(a.clamp(-1, 1) * 0.9).erfinv()": lambda a, b: (a.clamp(-1, 1) * 0.9).erfinv(),
 }
 
 TYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
@@ -179,6 +210,68 @@ def test_picked():
             module.last(b, wrong)
     # The next call works.
     assert torch.equal(module.last(b, k), b.gather(-1, k))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32, torch.int64, torch.float16, torch.int8], ids=str)
+def test_placed(dtype):
+    text = """
+    #include <torch/extension.h>
+    at::Tensor add(at::Tensor a, int64_t d, at::Tensor i, at::Tensor s) { return a.scatter_add(d, i, s); }
+    at::Tensor put(at::Tensor a, int64_t d, at::Tensor i, at::Tensor s) { return a.scatter(d, i, s); }
+    """
+    module = wb.load_inline("placed", text, functions=["add", "put"])
+    torch.manual_seed(2)
+    # Whole numbers, whose sums are exact in any order.
+    whole = lambda *shape: torch.randint(-3, 4, shape).to(dtype)  # noqa: E731
+    for shape, d, extent in (((6001,), 0, 50), ((40, 130), 1, 97), ((130, 40), 0, 9), ((5, 300, 7), 1, 300), ((70, 3, 50), 2, 2), ((3, 2000), 0, 5)):
+        target = (*shape[:d], extent, *shape[d + 1 :])
+        a, i, s = whole(*target), torch.randint(0, extent, shape), whole(*shape)
+        for index, source, into in ((i, s, a), (i.mT.contiguous().mT, s.mT.contiguous().mT, a.mT.contiguous().mT) if len(shape) > 1 else (i, s, a)):
+            assert torch.equal(module.add(into, d, index, source), into.scatter_add(d, index, source))
+        # Each place once: which of several elements stays is not said.
+        once = torch.argsort(torch.rand(target), d)
+        picked = once if extent <= shape[d] else once.narrow(d, 0, shape[d])
+        assert torch.equal(module.put(a, d, picked, s.narrow(d, 0, picked.shape[d])), a.scatter(d, picked, s.narrow(d, 0, picked.shape[d])))
+    wrong = i.clone()
+    wrong[2, 1999] = 5
+    with pytest.raises(RuntimeError, match="index 5 is out of bounds for dimension 0 with size 5"):
+        module.add(a, 0, wrong, s)
+
+
+def test_long_rows_in_their_order():
+    text = """
+    #include <torch/extension.h>
+    at::Tensor sorted(at::Tensor a) { return std::get<0>(a.sort(0)); }
+    std::vector<at::Tensor> most(at::Tensor a, int64_t k) { auto [v, i] = a.topk(k, 0); return {v, i}; }
+    """
+    module = wb.load_inline("long_rows", text, functions=["sorted", "most"])
+    torch.manual_seed(3)
+    a = torch.randn(300_007).round(decimals=3)
+    assert torch.equal(module.sorted(a), a.sort(0)[0])
+    for k in (1, 100, 70_000, 300_007):
+        values, places = module.most(a, k)
+        assert torch.equal(values, a.topk(k)[0]) and torch.equal(a[places], values)
+        assert len(set(places.tolist())) == k
+
+
+EQUATIONS = ["ij,jk->ik", "ij,kj", "bij,bjk->bik", "bij,bkj->bik", "i,i->", "i,j->ij", "ij,ij->", "ij,j->i", "ij,k->k", "abc,cd,de->abe", "bhqd,bhkd->bhqk", "ij,jk,kl->", "ij,ij->ji", "a,ab,b->a"]
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_sums_of_products(dtype):
+    module = wb.load_inline("einsums", "#include <torch/extension.h>\nat::Tensor f(std::string e, std::vector<at::Tensor> t) { return torch::einsum(e, t); }", functions=["f"])
+    extents = dict(zip("abcdehijklq", (2, 3, 5, 4, 3, 2, 7, 6, 5, 3, 4)))
+    torch.manual_seed(4)
+    for equation in EQUATIONS:
+        inputs = equation.partition("->")[0].split(",")
+        # Whole numbers so small that all sums are exact, in 16 bits as well.
+        tensors = [torch.randint(-1, 2, [extents[label] for label in labels]).to(dtype) for labels in inputs]
+        assert torch.equal(module.f(equation, tensors), torch.einsum(equation, tensors)), equation
+        turned = [t.mT.contiguous().mT if t.dim() > 1 else t for t in tensors]
+        assert torch.equal(module.f(equation, turned), torch.einsum(equation, tensors)), equation
+    # Far more products than there is memory for, were they made.
+    a, b = torch.randn(1500, 1500), torch.randn(1500, 1500)
+    torch.testing.assert_close(module.f("ij,kj->ik", [a, b]), a @ b.T, rtol=1e-4, atol=1e-3)
 
 
 def test_elements_of_the_same_memory():

@@ -13,7 +13,7 @@ template <typename D> struct Coherence;
 #define __WB_UNARIES(X) \
     X(abs) X(neg) X(exp) X(exp2) X(log) X(log2) X(log10) X(log1p) X(expm1) X(sqrt) X(rsqrt) X(sin) X(cos) X(tan) X(asin) X(acos) \
     X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(relu) X(relu6) X(silu) X(mish) X(selu) X(hardswish) \
-    X(hardsigmoid) X(log_sigmoid) X(erf) X(erfc) X(lgamma) X(floor) X(ceil) X(round) X(trunc) X(frac) X(square) X(sign) \
+    X(hardsigmoid) X(log_sigmoid) X(erf) X(erfc) X(erfinv) X(lgamma) X(floor) X(ceil) X(round) X(trunc) X(frac) X(square) X(sign) \
     X(reciprocal) X(logical_not) X(bitwise_not) X(deg2rad) X(rad2deg)
 #define __WB_BINARIES(X) \
     X(mul) X(pow) X(remainder) X(floor_divide) X(fmod) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(maximum) X(minimum) X(atan2) \

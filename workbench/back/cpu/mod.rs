@@ -47,8 +47,9 @@ pub use make::ahead::{Ahead, Claim, absent};
 pub use make::background::{Settled, discard, forget_own, hurried, settle, settle_while};
 pub use make::build::{prepare, prepare_part};
 pub use make::tier_report::{TierReport, TierRow, TierState};
+pub use math::special::erfinv;
 pub use run::host::{Host, HostMemory, Lent, Raised, Refusal, Reply, Source, Word};
-pub use run::pool::share;
+pub use run::pool::{Parts, share};
 pub use tier::{Tier, Tiers};
 
 /// Operations, estimated, of the smallest launch that is timed to find out whether its kernel is hot.

@@ -147,6 +147,8 @@ families! {
     ceil Real { F32 CeilF32, F64 CeilF64 }
     /// The next integer towards zero.
     trunc Real { F32 TruncF32, F64 TruncF64 }
+    /// The nearest integer, halves away from zero.
+    round Real { F32 RoundF32, F64 RoundF64 }
     /// Bits of both.
     and Word { I32 AndI32, I64 AndI64 }
     /// Bits of either.

@@ -193,6 +193,10 @@ operations! {
         TruncF32 "trunc_f32" (F32) -> F32, Spreads;
         /// To the next integer towards zero.
         TruncF64 "trunc_f64" (F64) -> F64, Spreads;
+        /// To the nearest integer, halves away from zero.
+        RoundF32 "round_f32" (F32) -> F32, Spreads;
+        /// To the nearest integer, halves away from zero.
+        RoundF64 "round_f64" (F64) -> F64, Spreads;
         /// The first times two to the power of the second, an integer, rounded once.
         ScaleF32 "scale_f32" (F32, F32) -> F32, Spreads;
         /// The first times two to the power of the second, an integer, rounded once.

@@ -258,6 +258,8 @@ pub const BASIC: &[Sig] = sigs! {
     "isnormal" (F) -> B, Lower::Value(is_normal), "Whether it is normal: not zero, subnormal, infinite or NaN.";
     "signbit" (D) -> B, Lower::Value(sign_bit), "Whether the sign bit is set.";
     "signbit" (F) -> B, Lower::Value(sign_bit), "Whether the sign bit is set.";
+    "__builtin_copysign" (D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Copysign, a)), "First's magnitude with second's sign, in host code too.";
+    "__builtin_copysignf" (F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Copysign, a)), "First's magnitude with second's sign, in host code too.";
     "nan" (STR) -> D, NAN_OF, "A quiet NaN.";
     "nanf" (STR) -> F, NAN_F, "A quiet NaN.";
     "norm3d" (D, D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Norm3d, a)), "Length of a vector.";

@@ -161,6 +161,24 @@ impl Shared {
     }
 }
 
+/// Memory that pieces of shared work write in parts of their own.
+pub struct Parts<T>(*mut T);
+
+// SAFETY: it is an address; who writes there says why no other piece does.
+unsafe impl<T: Send> Sync for Parts<T> {}
+
+impl<T> Parts<T> {
+    /// Memory that begins at an address.
+    pub fn new(first: *mut T) -> Self {
+        Parts(first)
+    }
+
+    /// The address of an element.
+    pub fn at(&self, index: usize) -> *mut T {
+        self.0.wrapping_add(index)
+    }
+}
+
 /// Calls a closure for each of `count` pieces of work, on the calling thread and the pool's. `after` is called on the calling thread after each
 /// piece of its own; where it unwinds, no further piece is begun.
 ///

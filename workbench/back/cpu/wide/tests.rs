@@ -199,6 +199,24 @@ fn indices_by_division_walk_side_by_side() {
 }
 
 #[test]
+fn nearest_integers_are_found_in_lanes() {
+    for (ty, op) in [("float", "round_f32("), ("double", "round_f64(")] {
+        let text = format!("__global__ void k({ty}* y) {{ int i = threadIdx.x; y[i] = round(y[i]); }}");
+        let options = front::Options::default();
+        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
+        assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
+        crate::back::cpu::make::build::prepare(&mut module);
+        let globals = Globals::new(&module, Others::None);
+        let (func, _) = module.kernels().next().expect("there is one");
+        let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
+        let data = (&globals, addresses().expect("there is executable memory"));
+        let (built, _) = built(&module, data, &case, &[], Maker::Jit).expect("it has words for it");
+        let code = c::kernel(&built.kernel);
+        assert!(code.contains(op), "{code}");
+    }
+}
+
+#[test]
 fn code_for_the_meantime_replaces_nothing_better() {
     let options = front::Options::default();
     let text = "__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }";

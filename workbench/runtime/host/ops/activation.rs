@@ -4,9 +4,10 @@ use ndarray::ArrayD;
 
 use super::super::answer::Answer;
 use super::super::array::HostTensor;
-use super::super::value::cpp_name;
+use super::super::value::{Value, cpp_name};
+use super::args::{Args, not_implemented};
 use super::wide::Wide;
-use super::{Args, Value, operand, sweep};
+use super::{operand, sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -109,7 +110,7 @@ fn activation(args: &mut Args<'_>) -> Answer<HostTensor> {
     let x = args.tensor()?;
     let name = args.name;
     if x.dtype() == DType::Bool {
-        return super::not_implemented(name, x.dtype());
+        return not_implemented(name, x.dtype());
     }
     let clips = matches!(name, "relu6" | "hardtanh" | "threshold");
     if clips {

@@ -1,18 +1,16 @@
 //! Operations that are made of others.
 
-use std::collections::BTreeMap;
-
-use ndarray::{ArrayD, Axis, IxDyn, Zip};
+use ndarray::{ArrayD, IxDyn};
 
 use super::super::answer::Answer;
 use super::super::array::HostTensor;
-use super::super::work::tick;
+use super::super::value::Value;
+use super::args::{Args, not_implemented};
 use super::elementwise::zip;
 use super::operand;
-use super::promote::{promote, result_type};
-use super::sweep::{self, Sweep};
+use super::promote::result_type;
+use super::sweep;
 use super::wide::Wide;
-use super::{Args, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -24,7 +22,6 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
         "lerp" => lerp(args),
         "addcmul" | "addcdiv" => scaled(args),
         "logsumexp" => logsumexp(args),
-        "einsum" => einsum(args),
         "layer_norm" => layer_norm(args),
         "embedding" => embedding(args),
         "mse_loss" => mse_loss(args),
@@ -84,7 +81,7 @@ fn lerp(args: &mut Args<'_>) -> Answer<Value> {
         return Err((Exception::Runtime, message));
     }
     if !dtype.is_float() {
-        return super::not_implemented("lerp", dtype);
+        return not_implemented("lerp", dtype);
     }
     let wide = |value: &Value| match value {
         Value::Tensor(t) => Wide::of(t).brought(dtype).floats(),
@@ -121,7 +118,7 @@ fn scaled(args: &mut Args<'_>) -> Answer<Value> {
         return Err((Exception::Runtime, message.to_owned()));
     }
     if dtype == DType::Bool {
-        return super::not_implemented(args.name, dtype);
+        return not_implemented(args.name, dtype);
     }
     let wide = |value: &Value, args: &Args<'_>| match value {
         Value::Tensor(t) => Ok(Wide::of(t).brought(dtype)),
@@ -187,88 +184,6 @@ fn x_axis(x: &Value, at: i64) -> Answer<i64> {
     }
 }
 
-/// `einsum("ij,jk->ik", {a, b})`: sums of products over the labels that the result does not name.
-fn einsum(args: &mut Args<'_>) -> Answer<Value> {
-    let equation: String = args.text()?.chars().filter(|c| !c.is_whitespace()).collect();
-    let tensors = args.tensors()?;
-    let fail = |message: String| Err((Exception::Runtime, format!("einsum(): {message}")));
-    let (inputs, output) = equation.split_once("->").map_or((equation.as_str(), None), |(i, o)| (i, Some(o)));
-    let inputs: Vec<&str> = inputs.split(',').collect();
-    if !equation.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, ',' | '-' | '>')) {
-        return fail(format!(
-            "the equation `{equation}` may hold letters, `,` and `->` (an ellipsis is not supported)"
-        ));
-    }
-    if inputs.len() != tensors.len() {
-        return fail(format!("the equation names {} operands, and {} are given", inputs.len(), tensors.len()));
-    }
-    let mut extents: BTreeMap<char, usize> = BTreeMap::new();
-    let mut counts: BTreeMap<char, usize> = BTreeMap::new();
-    for (labels, tensor) in inputs.iter().zip(&tensors) {
-        if labels.chars().count() != tensor.dim() {
-            return fail(format!("`{labels}` does not fit an operand of {} dimensions", tensor.dim()));
-        }
-        for (label, extent) in labels.chars().zip(tensor.shape()) {
-            *counts.entry(label).or_default() += 1;
-            let extent = *extent as usize;
-            match extents.get(&label) {
-                Some(old) if *old != extent => {
-                    return fail(format!("`{label}` is {old} in one operand and {extent} in another"));
-                }
-                _ => _ = extents.insert(label, extent),
-            }
-        }
-    }
-    let once = || counts.iter().filter(|(_, n)| **n == 1).map(|(l, _)| *l).collect::<String>();
-    let output: Vec<char> = output.map_or_else(once, str::to_owned).chars().collect();
-    if let Some(label) = output.iter().find(|l| !extents.contains_key(l)) {
-        return fail(format!("`{label}` of the result is in no operand"));
-    }
-    let summed: Vec<char> = extents.keys().copied().filter(|l| !output.contains(l)).collect();
-    let order: Vec<char> = output.iter().chain(&summed).copied().collect();
-    // Each operand becomes a view with all labels; those that it lacks have extent 1 and are broadcast.
-    let full: Vec<usize> = order.iter().map(|l| extents[l]).collect();
-    let mut operands = Vec::new();
-    for (labels, tensor) in inputs.iter().zip(&tensors) {
-        let labels: Vec<char> = labels.chars().collect();
-        let a = Wide::of(tensor).floats();
-        let view = sweep::placed(
-            &order.iter().map(|l| if labels.contains(l) { extents[l] } else { 1 }).collect::<Vec<_>>(),
-            |at| {
-                let place: Vec<usize> =
-                    labels.iter().map(|l| at[order.iter().position(|o| o == l).unwrap_or(0)]).collect();
-                a[IxDyn(&place)]
-            },
-        );
-        operands.push(view);
-    }
-    super::room(&full.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
-    let mut product = sweep::full(&full, 1.0);
-    for operand in &operands {
-        let misfit = (Exception::Runtime, "shapes that do not fit".to_owned());
-        let operand = operand.broadcast(IxDyn(&full)).ok_or(misfit)?;
-        Zip::from(&mut product).and(operand).sweep(|(to, x)| *to *= x);
-    }
-    for _ in &summed {
-        product = summed_up(&product, output.len());
-    }
-    let dtype = tensors.iter().map(HostTensor::dtype).reduce(promote).unwrap_or(DType::Float32);
-    let device = tensors.first().map_or(args.device, HostTensor::device);
-    Wide::Float(product).tensor(dtype, device).map(Value::Tensor)
-}
-
-/// The sums along a dimension.
-fn summed_up(a: &ArrayD<f64>, at: usize) -> ArrayD<f64> {
-    let mut shape = a.shape().to_vec();
-    shape.remove(at);
-    let mut sums = sweep::full(&shape, 0.0);
-    for part in a.axis_iter(Axis(at)) {
-        Zip::from(&mut sums).and(part).sweep(|(sum, x)| *sum += x);
-        tick();
-    }
-    sums
-}
-
 /// `layer_norm(input, normalized_shape, weight, bias, eps)`
 fn layer_norm(args: &mut Args<'_>) -> Answer<Value> {
     let (x, shape, weight, bias, eps) = (args.tensor()?, args.ints()?, args.next(), args.next(), args.float(1e-5)?);
@@ -283,7 +198,7 @@ fn layer_norm(args: &mut Args<'_>) -> Answer<Value> {
     }
     let (dtype, device) = (x.dtype(), x.device());
     if !dtype.is_float() {
-        return super::not_implemented("LayerNormKernelImpl", dtype);
+        return not_implemented("LayerNormKernelImpl", dtype);
     }
     let over = Value::List((1..=dims as i64).map(|i| Value::Int(-i)).collect());
     let x = Value::Tensor(Wide::of(&x).tensor(DType::Float64, device)?);
@@ -320,7 +235,7 @@ fn mse_loss(args: &mut Args<'_>) -> Answer<Value> {
     let (x, target, reduction) = (args.next(), args.next(), args.int(1)?);
     let dtype = result_type(&[&x, &target]);
     if !dtype.is_float() {
-        return super::not_implemented("mse_cpu", dtype);
+        return not_implemented("mse_cpu", dtype);
     }
     let x = call("to", vec![x, Value::DType(dtype)], args)?;
     let target = call("to", vec![target, Value::DType(dtype)], args)?;

@@ -5,12 +5,14 @@ use std::ops::Range;
 use ndarray::{Array2, ArrayD, ArrayView2, IxDyn};
 
 use super::super::answer::Answer;
+use super::super::array::HostTensor;
+use super::super::value::Value;
 use super::super::work;
+use super::args::{Args, not_implemented, room};
 use super::products::{Factor, product};
 use super::sweep;
 use super::wide::{self, Wide};
 use super::windows::{Along, Windows};
-use super::{Args, HostTensor, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -225,7 +227,7 @@ fn result_extents(name: &str, x: &HostTensor, weight: &HostTensor, steps: &[Vec<
 fn products(name: &str, x: &HostTensor, weight: &HostTensor, steps: &[Vec<i64>], groups: i64) -> Answer<HostTensor> {
     let result = result_extents(name, x, weight, steps)?;
     let shape = [x.shape()[0], weight.shape()[0], result[0], result[1]];
-    super::room(&shape)?;
+    room(&shape)?;
     let (shape, result, groups) = (IxDyn(&shape.map(|n| n as usize)), (steps, result), groups as usize);
     if x.dtype() == DType::Float32 {
         let made = Convolution::new(x, weight, result, groups, singles).forward();
@@ -244,7 +246,7 @@ fn forward(args: &mut Args<'_>) -> Answer<Value> {
     let steps = window_steps(args, dims)?;
     let groups = args.int(1)?;
     if x.dtype() == DType::Bool {
-        return super::not_implemented("slow_conv2d_cpu", DType::Bool);
+        return not_implemented("slow_conv2d_cpu", DType::Bool);
     }
     check_operands(args, dims, (&x, &weight, &bias), groups)?;
     let unbatched = x.dim() == dims + 1;
@@ -277,7 +279,7 @@ fn backward(args: &mut Args<'_>) -> Answer<Value> {
     let (grad, x, weight) = (args.tensor()?, args.tensor()?, args.tensor()?);
     let steps = [args.ints()?, args.ints()?, args.ints()?];
     let (groups, wanted) = (args.int(1)? as usize, [args.flag(true)?, args.flag(true)?]);
-    super::room(x.shape())?;
+    room(x.shape())?;
     let result = (steps.as_slice(), [grad.shape()[2], grad.shape()[3]]);
     let shaped = |like: &HostTensor| IxDyn(&like.shape().iter().map(|n| *n as usize).collect::<Vec<_>>());
     let mut made = Vec::new();

@@ -5,13 +5,15 @@ use std::f64::consts::LN_2;
 use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
 
 use super::super::answer::Answer;
+use super::super::value::Value;
+use super::args::{Args, not_implemented, room};
 use super::broadcast::broadcast;
 use super::operand;
 use super::promote::result_type;
 use super::sweep::{self, Sweep};
 use super::wide::Wide;
-use super::{Args, Value};
 use crate::back::Exception;
+use crate::back::cpu::erfinv;
 use crate::runtime::DType;
 
 /// The bound from which the inverse hyperbolic functions are the logarithm of twice the number, the square of which may not be a
@@ -46,6 +48,7 @@ fn floating(name: &str) -> Option<Unary> {
         "sigmoid" => |x| 1.0 / (1.0 + (-x).exp()),
         "erf" => libm::erf,
         "erfc" => libm::erfc,
+        "erfinv" => erfinv,
         "reciprocal" => |x| 1.0 / x,
         "asinh" => |x| if x.abs() > LARGE { (x.abs().ln() + LN_2).copysign(x) } else { x.asinh() },
         "acosh" => |x| if x > LARGE { x.ln() + LN_2 } else { x.acosh() },
@@ -126,7 +129,7 @@ fn wide(value: &Value, args: &Args<'_>) -> Answer<Wide> {
 pub(super) fn zip<T: Copy, U: Copy>(a: &ArrayD<T>, b: &ArrayD<T>, f: impl Fn(T, T) -> U) -> Answer<ArrayD<U>> {
     let shape = |a: &ArrayD<T>| -> Vec<i64> { a.shape().iter().map(|n| *n as i64).collect() };
     let shape = broadcast(&shape(a), &shape(b))?;
-    super::room(&shape)?;
+    room(&shape)?;
     let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
     match (a.broadcast(IxDyn(&shape)), b.broadcast(IxDyn(&shape))) {
         (Some(a), Some(b)) => Ok(sweep::zipped(a, b, f)),
@@ -255,7 +258,7 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         return made.tensor_like(dtype, device, &[&like]).map(Value::Tensor);
     }
     if args.name == "frac" && !x.dtype().is_float() {
-        return super::not_implemented("frac_cpu", x.dtype());
+        return not_implemented("frac_cpu", x.dtype());
     }
     let Some((f, i)) = keeping(args.name) else { return Ok(Value::None) };
     if x.dtype() == DType::Bool {
@@ -263,7 +266,7 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
             // The square of a truth value is an integer, as any power of one is.
             "square" => return Wide::of(&x).tensor(DType::Int64, device).map(Value::Tensor),
             "sign" => {}
-            name => return super::not_implemented(name, x.dtype()),
+            name => return not_implemented(name, x.dtype()),
         }
     }
     let made = match Wide::of(&x) {
@@ -287,10 +290,10 @@ fn check_types(args: &Args<'_>, name: &str, dtype: DType, (x, y): (&Value, &Valu
         return Err((Exception::NotImplemented, message.to_owned()));
     }
     if let ("pow" | "remainder" | "floor_divide" | "trunc_divide" | "fmod", DType::Bool) = (name, dtype) {
-        return super::not_implemented(args.name, dtype);
+        return not_implemented(args.name, dtype);
     }
     if name == "hypot" && !dtype.is_float() {
-        return super::not_implemented("hypot_cpu", dtype);
+        return not_implemented("hypot_cpu", dtype);
     }
     if let ("pow", Value::Int(exponent), false) = (name, y, dtype.is_float())
         && *exponent < 0
@@ -599,7 +602,7 @@ fn choose(args: &mut Args<'_>) -> Answer<Value> {
     };
     let (a, b) = (side(&x)?, side(&y)?);
     let shape = broadcast(&broadcast(&a.shape(), &b.shape())?, cond.shape())?;
-    super::room(&shape)?;
+    room(&shape)?;
     let shape: Vec<usize> = shape.into_iter().map(|n| n as usize).collect();
     let cond = Wide::of(&cond).ints();
     let misfit = || (Exception::Runtime, "shapes that do not broadcast".to_owned());

@@ -4,11 +4,14 @@ use ndarray::{ArrayD, Axis, Dimension, IxDyn, Zip};
 
 use super::super::answer::Answer;
 use super::super::array::HostTensor;
+use super::super::value::Value;
 use super::super::work;
+use super::args::{Args, not_implemented, room};
+use super::copies::copied;
+use super::operand;
 use super::order::order;
 use super::sweep::{self, Sweep};
 use super::wide::{Wide, each};
-use super::{Args, Value, operand};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -87,7 +90,7 @@ fn cumulated(args: &mut Args<'_>) -> Answer<Value> {
     let dtype = args.dtype()?.unwrap_or(if x.dtype().is_float() { x.dtype() } else { DType::Int64 });
     let sum = args.name == "cumsum";
     if dtype == DType::Bool {
-        return super::not_implemented(&format!("{}_out_cpu", args.name), dtype);
+        return not_implemented(&format!("{}_out_cpu", args.name), dtype);
     }
     // Sums of 16-bit floats are kept in `float`.
     let step = if dtype == DType::Float32 { |x| x } else { operand::step(dtype) };
@@ -416,16 +419,21 @@ fn triangle(args: &mut Args<'_>) -> Answer<Value> {
     }
     let lower = args.name == "tril";
     let (r, c) = (x.dim() - 2, x.dim() - 1);
-    let keeps = |p: &IxDyn| {
-        let over = p[c] as i64 - p[r] as i64;
-        if lower { over <= diagonal } else { over >= diagonal }
-    };
-    let made = each!(Wide::of(&x), a => {
-        let mut a = a;
-        sweep::counted(a.indexed_iter_mut()).filter(|(p, _)| !keeps(p)).for_each(|(_, v)| *v = Default::default());
-        a
-    });
-    made.tensor(x.dtype(), x.device()).map(Value::Tensor)
+    let (rows, cols) = (x.shape()[r], x.shape()[c] as usize);
+    let made = copied(&x, x.dtype(), x.device())?;
+    if made.numel() > 0 {
+        let bytes = made.numel() as usize * x.dtype().size();
+        // SAFETY: the copy is contiguous, and no other code has it.
+        let memory = unsafe { std::slice::from_raw_parts_mut(made.ptr(), bytes) };
+        for (row, memory) in (0..rows).cycle().zip(memory.chunks_exact_mut(cols * x.dtype().size())) {
+            // The first column past those that are kept, or the first that is.
+            let border = row.saturating_add(diagonal).saturating_add(i64::from(lower)).clamp(0, cols as i64) as usize;
+            let (before, after) = memory.split_at_mut(border * x.dtype().size());
+            (if lower { after } else { before }).fill(0);
+            work::ticks(1 + cols / 16);
+        }
+    }
+    Ok(Value::Tensor(made))
 }
 
 fn diag(args: &mut Args<'_>) -> Answer<Value> {
@@ -435,7 +443,7 @@ fn diag(args: &mut Args<'_>) -> Answer<Value> {
     let made = match x.dim() {
         1 => {
             let side = x.shape()[0].saturating_add(diagonal.saturating_abs());
-            super::room(&[side, side])?;
+            room(&[side, side])?;
             let n = x.shape()[0] as usize + down + right;
             each!(Wide::of(&x), a => {
                 let mut out = sweep::full(&[n, n], Default::default());
@@ -459,7 +467,7 @@ fn trace(args: &mut Args<'_>) -> Answer<Value> {
         return fail(format!("trace: expected a matrix, but got tensor with dim {}", x.dim()));
     }
     if x.dtype() == DType::Bool {
-        return super::not_implemented("trace", x.dtype());
+        return not_implemented("trace", x.dtype());
     }
     let diag = super::run("diag", vec![Value::Tensor(x), Value::Int(0)], args.device)?;
     super::run("sum", vec![diag], args.device)
@@ -488,20 +496,22 @@ fn roll(args: &mut Args<'_>) -> Answer<Value> {
     if shifts.len() != dims.len() {
         return fail(format!("shifts and dimensions must align. shifts: {}, dims:{}", shifts.len(), dims.len()));
     }
-    let mut wide = Wide::of(&x);
+    let mut made = Value::Tensor(copied(&x, x.dtype(), x.device())?);
     for (shift, dim) in shifts.into_iter().zip(dims) {
         let at = x.axis(dim)?;
         let Some(n) = x.shape().get(at).copied().filter(|n| *n > 0) else { continue };
-        let by = shift.rem_euclid(n) as usize;
-        wide = each!(wide, a => {
-            let n = n as usize;
-            sweep::placed(a.shape(), |mut place| {
-                place[at] = (place[at] + n - by) % n;
-                a[&place]
-            })
-        });
+        let by = shift.rem_euclid(n);
+        if by == 0 {
+            continue;
+        }
+        let at = Value::Int(at as i64);
+        let part = |from: i64, count: i64| {
+            super::run("narrow", vec![made.clone(), at.clone(), Value::Int(from), Value::Int(count)], args.device)
+        };
+        let parts = vec![part(n - by, by)?, part(0, n - by)?];
+        made = super::run("cat", vec![Value::List(parts), at.clone()], args.device)?;
     }
-    wide.tensor(x.dtype(), x.device()).map(Value::Tensor)
+    Ok(made)
 }
 
 fn repeat(args: &mut Args<'_>) -> Answer<Value> {
@@ -517,7 +527,7 @@ fn repeat(args: &mut Args<'_>) -> Answer<Value> {
     }
     let old: Vec<usize> = (0..fresh).map(|_| 1).chain(x.shape().iter().map(|n| *n as usize)).collect();
     let wanted: Vec<i64> = old.iter().zip(&repeats).map(|(n, r)| (*n as i64).saturating_mul(*r)).collect();
-    super::room(&wanted)?;
+    room(&wanted)?;
     let shape: Vec<usize> = wanted.iter().map(|n| *n as usize).collect();
     let made = each!(Wide::of(&x), a => {
         let a = sweep::owned(a.view()).into_shape_with_order(IxDyn(&old)).unwrap_or_default();
@@ -550,7 +560,7 @@ fn repeat_interleave(args: &mut Args<'_>) -> Answer<Value> {
     if let Some(extent) = wanted.get_mut(at) {
         *extent = extent.saturating_mul(repeats);
     }
-    super::room(&wanted)?;
+    room(&wanted)?;
     let made = each!(with_dims(Wide::of(&x)), a => {
         let mut shape = a.shape().to_vec();
         shape[at] = (n * repeats) as usize;
@@ -579,7 +589,7 @@ fn pad(args: &mut Args<'_>) -> Answer<Value> {
         before[d] = pair[0];
         shape[d] = shape[d].saturating_add(pair[0]).saturating_add(pair[1]);
     }
-    super::room(&shape)?;
+    room(&shape)?;
     let extents: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
     let source = |p: &IxDyn| -> Option<Vec<usize>> {
         let places = p.slice().iter().zip(&before).zip(x.shape());
@@ -597,13 +607,13 @@ fn bincount(args: &mut Args<'_>) -> Answer<Value> {
     let (weights, least) = (args.next(), args.int(0)?);
     let bins = Wide::of(&x).ints();
     if x.dtype().is_float() {
-        return super::not_implemented("bincount_cpu", x.dtype());
+        return not_implemented("bincount_cpu", x.dtype());
     }
     if x.dim() != 1 || sweep::counted(&bins).any(|v| *v < 0) {
         return fail("bincount only supports 1-d non-negative integral inputs.".to_owned());
     }
     let size = sweep::counted(&bins).copied().max().map_or(0, |m| m.saturating_add(1)).max(least);
-    super::room(&[size])?;
+    room(&[size])?;
     let made = match weights {
         Value::Tensor(weights) => {
             if weights.shape() != x.shape() {

@@ -4,9 +4,11 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::super::answer::Answer;
 use super::super::array::{DeviceTag, HostTensor};
+use super::super::value::Value;
 use super::super::work;
+use super::args::{Args, not_implemented, room};
 use super::wide::Wide;
-use super::{Args, Value, operand, sweep};
+use super::{operand, sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
 
@@ -50,7 +52,7 @@ fn filled(name: &str, dtype: DType, shape: &[i64], device: DeviceTag) -> Answer<
                 let message = format!("\"{name}\" not implemented for '{}'", super::super::value::cpp_name(dtype));
                 return Err((Exception::NotImplemented, message));
             }
-            super::room(shape)?;
+            room(shape)?;
             let shape: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
             let normal = name == "randn";
             let values = sweep::placed(&shape, |_| if normal { random::normal() } else { random::uniform() });
@@ -118,7 +120,7 @@ fn arange(args: &mut Args<'_>) -> Answer<HostTensor> {
         return Err((Exception::Runtime, message));
     }
     if dtype == Some(DType::Bool) {
-        return super::not_implemented("arange_cpu", DType::Bool);
+        return not_implemented("arange_cpu", DType::Bool);
     }
     let n = match (&parts, dtype) {
         // Doubles would round large integers.
@@ -131,7 +133,7 @@ fn arange(args: &mut Args<'_>) -> Answer<HostTensor> {
     if !n.is_finite() || n > 1e12 {
         return Err((Exception::Memory, "a range of too many elements".to_owned()));
     }
-    super::room(&[n as i64])?;
+    room(&[n as i64])?;
     let dtype = dtype.unwrap_or(if whole { DType::Int64 } else { DType::Float32 });
     // Integers are counted in 64 bits, 16-bit floats in `float`, others in `double`.
     let kind = match dtype {
@@ -160,14 +162,14 @@ fn linspace(args: &mut Args<'_>) -> Answer<HostTensor> {
     let (dtype, device) = options(args)?;
     let dtype = dtype.unwrap_or(DType::Float32);
     if dtype == DType::Bool {
-        return super::not_implemented("linspace_cpu", dtype);
+        return not_implemented("linspace_cpu", dtype);
     }
     let [start, end] = [operand::checked(&ends[0], dtype)?, operand::checked(&ends[1], dtype)?];
     let (start, end) = (operand::only(&start.floats()), operand::only(&end.floats()));
     if !(0..1 << 40).contains(&steps) {
         return Err((Exception::Runtime, "number of steps must be non-negative".to_owned()));
     }
-    super::room(&[steps])?;
+    room(&[steps])?;
     let (n, last) = (steps as usize, (steps - 1).max(1) as f64);
     // Elements are counted from both ends, as torch does: the last is `end` itself.
     let at = |i: usize| {
@@ -182,7 +184,7 @@ fn eye(args: &mut Args<'_>) -> Answer<HostTensor> {
     let m = args.int(n)?;
     let (dtype, device) = options(args)?;
     let made = HostTensor::new(dtype.unwrap_or(DType::Float32), &[n, m], device, true)?;
-    super::room(&[n, m])?;
+    room(&[n, m])?;
     let ones = sweep::placed(&[n as usize, m as usize], |i| i64::from(i[0] == i[1]));
     Wide::Int(ones).write(&made)?;
     Ok(made)

@@ -2,10 +2,12 @@
 //! to its first argument.
 
 mod activation;
+mod args;
 mod broadcast;
 mod compose;
 mod convolution;
 mod copies;
+mod einsum;
 mod elementwise;
 pub mod gradients;
 mod index;
@@ -25,6 +27,7 @@ mod windows;
 
 use smallvec::SmallVec;
 
+use self::args::Args;
 use super::answer::Answer;
 use super::array::{DeviceTag, HostTensor};
 use super::value::Value;
@@ -61,7 +64,7 @@ fn run_own(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
     let tensors: SmallVec<[&HostTensor; 4]> = args.iter().flat_map(tensors_in).collect();
     room_for(name, &tensors)?;
     drop(tensors);
-    let mut args = Args { name, args: args.into_iter(), at: 0, device };
+    let mut args = Args::new(name, args, device);
     let groups = [
         make::run,
         shape::run,
@@ -74,6 +77,7 @@ fn run_own(name: &str, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
         subscript::run,
         activation::run,
         compose::run,
+        einsum::run,
         convolution::run,
     ];
     match work::contained(|| groups.into_iter().find_map(|group| group(&mut args)).transpose())? {
@@ -128,18 +132,6 @@ fn room_for(name: &str, tensors: &[&HostTensor]) -> Answer<()> {
     }
 }
 
-/// Checks that there is memory to compute with a tensor of this shape at all.
-///
-/// # Errors
-/// `MemoryError`.
-fn room(shape: &[i64]) -> Answer<()> {
-    let count = usize::try_from(super::array::count(shape)?);
-    match count.is_ok_and(|n| memory::has_elements::<u64>(n.saturating_mul(2))) {
-        true => Ok(()),
-        false => Err((Exception::Memory, format!("no memory to compute with a tensor of shape {shape:?}"))),
-    }
-}
-
 fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag) -> Answer<Value> {
     if name == "zero" {
         run("fill_", vec![Value::Tensor(target.clone()), Value::Int(0)], device)?;
@@ -175,114 +167,5 @@ fn in_place(name: &str, target: &HostTensor, args: Vec<Value>, device: DeviceTag
             Ok(Value::Tensor(target.clone()))
         }
         _ => Err((Exception::NotImplemented, format!("`{name}_` is not supported"))),
-    }
-}
-
-/// The error for an operation on a type that torch has no code for.
-fn not_implemented<T>(name: &str, dtype: DType) -> Answer<T> {
-    let message = format!("\"{name}\" not implemented for '{}'", super::value::cpp_name(dtype));
-    Err((Exception::NotImplemented, message))
-}
-
-/// The arguments of an operation, taken one after the other.
-pub struct Args<'a> {
-    name: &'a str,
-    args: std::vec::IntoIter<Value>,
-    at: usize,
-    device: DeviceTag,
-}
-
-impl Args<'_> {
-    fn next(&mut self) -> Value {
-        self.at += 1;
-        self.args.next().unwrap_or(Value::None)
-    }
-
-    fn misfit<T>(&self, value: &Value, wanted: &str) -> Answer<T> {
-        let message = format!("{}(): argument {} must be {wanted}, not {}", self.name, self.at, value.type_name());
-        Err((Exception::Type, message))
-    }
-
-    fn tensor(&mut self) -> Answer<HostTensor> {
-        match self.next() {
-            Value::Tensor(t) => Ok(t),
-            Value::None => Err((Exception::Runtime, format!("{}(): an undefined Tensor is used", self.name))),
-            other => self.misfit(&other, "Tensor"),
-        }
-    }
-
-    fn tensors(&mut self) -> Answer<Vec<HostTensor>> {
-        match self.next() {
-            Value::List(all) => {
-                let tensors = all.iter().map(|v| if let Value::Tensor(t) = v { Some(t.clone()) } else { None });
-                match tensors.collect() {
-                    Some(tensors) => Ok(tensors),
-                    None => self.misfit(&Value::List(all), "a list of Tensors"),
-                }
-            }
-            other => self.misfit(&other, "a list of Tensors"),
-        }
-    }
-
-    /// An integer; `default` where none is given.
-    fn int(&mut self, default: i64) -> Answer<i64> {
-        match self.next() {
-            Value::Int(i) => Ok(i),
-            Value::Bool(b) => Ok(b.into()),
-            Value::None => Ok(default),
-            other => self.misfit(&other, "int"),
-        }
-    }
-
-    /// A truth value; `default` where none is given.
-    fn flag(&mut self, default: bool) -> Answer<bool> {
-        match self.next() {
-            Value::Bool(b) => Ok(b),
-            Value::None => Ok(default),
-            other => self.misfit(&other, "bool"),
-        }
-    }
-
-    /// A text; empty where none is given.
-    fn text(&mut self) -> Answer<String> {
-        match self.next() {
-            Value::Text(text) => Ok(text),
-            Value::None => Ok(String::new()),
-            other => self.misfit(&other, "str"),
-        }
-    }
-
-    /// An element type, where one is given.
-    fn dtype(&mut self) -> Answer<Option<DType>> {
-        match self.next() {
-            Value::DType(d) => Ok(Some(d)),
-            Value::None => Ok(None),
-            other => self.misfit(&other, "dtype"),
-        }
-    }
-
-    /// A number; `default` where none is given.
-    fn float(&mut self, default: f64) -> Answer<f64> {
-        match self.next() {
-            Value::Float(x) => Ok(x),
-            Value::Int(i) => Ok(i as f64),
-            Value::None => Ok(default),
-            other => self.misfit(&other, "float"),
-        }
-    }
-
-    fn ints(&mut self) -> Answer<Vec<i64>> {
-        match self.next() {
-            Value::List(all) => {
-                let ints = all.iter().map(|v| if let Value::Int(i) = v { Some(*i) } else { None });
-                match ints.collect() {
-                    Some(ints) => Ok(ints),
-                    None => self.misfit(&Value::List(all), "a list of ints"),
-                }
-            }
-            Value::Int(i) => Ok(vec![i]),
-            Value::None => Ok(Vec::new()),
-            other => self.misfit(&other, "a list of ints"),
-        }
     }
 }

@@ -3,11 +3,12 @@
 use ndarray::{ArrayD, Axis};
 
 use super::super::answer::Answer;
+use super::super::value::Value;
 use super::super::work::{self, tick};
+use super::args::{Args, not_implemented};
 use super::index::{fail, shaped, with_dims};
 use super::sweep;
 use super::wide::{Wide, each};
-use super::{Args, Value};
 use crate::runtime::DType;
 
 pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
@@ -40,10 +41,15 @@ fn sorted(args: &mut Args<'_>) -> Answer<Value> {
     let most = if args.name == "topk" { Some(args.int(1)?) } else { None };
     let at = x.axis(args.int(-1)?)?;
     let descending = args.flag(most.is_some())?;
-    let wide = with_dims(Wide::of(&x));
+    // The bits of unsigned numbers of 64 bits order as signed ones do with the first bit turned.
+    let turned = |wide: Wide| match wide {
+        Wide::Int(a) if x.dtype() == DType::UInt64 => Wide::Int(sweep::replaced(a, |bits| bits ^ i64::MIN)),
+        other => other,
+    };
+    let wide = turned(with_dims(Wide::of(&x)));
     let extent = wide.shape()[at];
     if most.is_some() && x.dtype() == DType::Bool {
-        return super::not_implemented("topk does not support bool dtypes on CPU", x.dtype());
+        return not_implemented("topk does not support bool dtypes on CPU", x.dtype());
     }
     if most.is_some_and(|k| k < 0 || k > extent) {
         return fail("selected index k out of range".to_owned());
@@ -66,7 +72,7 @@ fn sorted(args: &mut Args<'_>) -> Answer<Value> {
             values
         }};
     }
-    let values = each!(wide, a => fill!(a));
+    let values = turned(each!(wide, a => fill!(a)));
     let places = shaped(Wide::Int(places), &x, DType::Int64).map(Value::Tensor)?;
     if args.name == "argsort" {
         return Ok(places);

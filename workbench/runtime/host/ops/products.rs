@@ -10,13 +10,14 @@ use ndarray::{
 
 use super::super::answer::Answer;
 use super::super::array::HostTensor;
+use super::super::value::Value;
 use super::super::work;
+use super::args::{Args, not_implemented, room};
 use super::promote::promote;
 use super::sweep;
 use super::wide::{self, Wide};
-use super::{Args, Value};
 use crate::back::Exception;
-use crate::back::cpu::share;
+use crate::back::cpu::{Parts, share};
 use crate::runtime::DType;
 
 pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
@@ -77,12 +78,6 @@ impl Factor for f32 {
     }
 }
 
-/// Memory that threads write in parts of their own.
-struct Target<T>(*mut T);
-
-// SAFETY: it is an address; each piece writes elements of its own.
-unsafe impl<T: Send> Sync for Target<T> {}
-
 /// Writes the products of matrices, pair by pair, one behind the other: in pieces, on all threads.
 fn multiply<T: Factor>(a: &ArrayView3<'_, T>, b: &ArrayView3<'_, T>, made: &mut [T]) {
     let ((count, m, k), n) = (a.dim(), b.dim().2);
@@ -99,14 +94,13 @@ fn multiply<T: Factor>(a: &ArrayView3<'_, T>, b: &ArrayView3<'_, T>, made: &mut 
     let columns = ((elements as f64).sqrt() as usize).max(1).next_multiple_of(vectors).min(n);
     let rows = (elements / columns).max(1).next_multiple_of(16).min(m);
     let (down, across) = (m.div_ceil(rows), n.div_ceil(columns));
-    let target = Target(made.as_mut_ptr());
+    let target = Parts::new(made.as_mut_ptr());
     let one = |piece: usize| {
-        let target: &Target<T> = &target;
         let (pair, top, left) = (piece / (down * across), piece / across % down * rows, piece % across * columns);
         let (height, width) = (rows.min(m - top), columns.min(n - left));
         // SAFETY: the piece lies within the pair's product, and no other piece has elements of it.
         let mut to = unsafe {
-            ArrayViewMut2::from_shape_ptr((height, width).strides((n, 1)), target.0.add((pair * m + top) * n + left))
+            ArrayViewMut2::from_shape_ptr((height, width).strides((n, 1)), target.at((pair * m + top) * n + left))
         };
         T::multiply(&a.slice(s![pair, top..top + height, ..]), &b.slice(s![pair, .., left..left + width]), &mut to);
     };
@@ -168,7 +162,7 @@ fn product_of(x: &HostTensor, y: &HostTensor, args: &Args<'_>) -> Answer<HostTen
     }
     let dtype = promote(x.dtype(), y.dtype());
     if dtype == DType::Bool {
-        return super::not_implemented(args.name, dtype);
+        return not_implemented(args.name, dtype);
     }
     if dtype == DType::Float32 {
         return products(wide::singles(x), wide::singles(y), args, |shape, count, fill| {
@@ -233,7 +227,7 @@ fn products<T: Factor, R>(
     let batch = |a: &ArrayViewD<'_, T>| -> Vec<i64> { a.shape()[..a.ndim() - 2].iter().map(|n| *n as i64).collect() };
     let outer: Vec<usize> = super::broadcast::broadcast(&batch(&a), &batch(&b))?.iter().map(|n| *n as usize).collect();
     let whole: Vec<i64> = outer.iter().chain([&m, &n]).map(|n| *n as i64).collect();
-    super::room(&whole)?;
+    room(&whole)?;
     let (Some(a), Some(b)) = (matrices(&a, &outer, [m, k]), matrices(&b, &outer, [k, n])) else {
         return fail("shapes that do not broadcast".to_owned());
     };

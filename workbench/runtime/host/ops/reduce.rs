@@ -4,10 +4,12 @@ use ndarray::{ArrayD, Axis, IxDyn};
 
 use super::super::answer::Answer;
 use super::super::array::HostTensor;
+use super::super::value::Value;
 use super::super::work;
+use super::args::Args;
+use super::operand;
 use super::sweep::{self, along};
 use super::wide::Wide;
-use super::{Args, Value, operand};
 use crate::back::Exception;
 use crate::runtime::DType;
 

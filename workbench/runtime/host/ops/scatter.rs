@@ -3,10 +3,11 @@
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use super::super::answer::Answer;
+use super::super::value::Value;
+use super::args::Args;
 use super::index::{fail, indices, shaped, with_dims, within};
 use super::sweep;
 use super::wide::Wide;
-use super::{Args, Value};
 
 pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     Some(match args.name {

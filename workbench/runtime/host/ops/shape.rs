@@ -4,12 +4,13 @@ use smallvec::SmallVec;
 
 use super::super::answer::Answer;
 use super::super::array::{Dims, HostTensor, axis, count};
+use super::super::value::Value;
 use super::super::work;
+use super::args::Args;
 use super::copies::{copied, written};
 use super::promote::promote;
 use super::sweep;
 use super::wide::Wide;
-use super::{Args, Value};
 use crate::back::Exception;
 use crate::runtime::DType;
 

@@ -4,8 +4,9 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use super::super::answer::Answer;
 use super::super::array::{Dims, HostTensor};
+use super::super::value::Value;
+use super::args::{Args, room};
 use super::wide::Wide;
-use super::{Args, Value};
 use super::{operand, sweep};
 use crate::back::Exception;
 use crate::runtime::DType;
@@ -185,7 +186,7 @@ impl Subscript {
             .chain(picked.iter().copied())
             .chain(rest[lead..].iter().map(extent))
             .collect();
-        super::room(&full.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
+        room(&full.iter().map(|n| *n as i64).collect::<Vec<_>>())?;
         let mut indices = Vec::new();
         for (d, index) in &self.picks {
             let size = self.view.shape()[*d];

@@ -261,6 +261,7 @@ impl Builder<'_> {
             MathFn::Floor => families::floor(of),
             MathFn::Trunc => families::trunc(of),
             MathFn::Rint => families::rint(of),
+            MathFn::Round => families::round(of),
             MathFn::Sqrt => families::sqrt(of),
             MathFn::Fabs => families::fabs(of),
             MathFn::Copysign => families::copysign(of),

@@ -533,6 +533,23 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Mask(self.mask_op(Binary::Or, a, b)))
     }
 
+    /// The nearest integers, halves away from zero: what is cut off the size is exact.
+    fn rounded(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let [a] = self.operands(args, kind)?;
+        let [sign, half, one] = [-0.0, 0.5, 1.0].map(|x| self.floats(kind, x)[0]);
+        let all = self.each(kind, &a, |e, v| {
+            let size = e.b.ins().fabs(v);
+            let whole = e.b.ins().trunc(size);
+            let rest = e.b.ins().fsub(size, whole);
+            let up = e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, rest, half);
+            let up = e.cast(up, kind.vector());
+            let more = e.b.ins().band(up, one);
+            let sum = e.b.ins().fadd(whole, more);
+            e.b.ins().bitselect(sign, v, sum)
+        });
+        Ok(Val::Lanes(kind, all))
+    }
+
     /// An operation of lanes.
     fn lanes(&mut self, op: LaneOp, args: &[Val]) -> Result<Val> {
         use Kind::{F32, F64, I32, I64};
@@ -603,6 +620,8 @@ impl<'k> Emitter<'k, '_> {
             L::CeilF64 => self.one(args, (F64, F64), |e, v| e.b.ins().ceil(v)),
             L::TruncF32 => self.one(args, (F32, F32), |e, v| e.b.ins().trunc(v)),
             L::TruncF64 => self.one(args, (F64, F64), |e, v| e.b.ins().trunc(v)),
+            L::RoundF32 => self.rounded(args, F32),
+            L::RoundF64 => self.rounded(args, F64),
             L::ScaleF32 | L::ScaleF64 => {
                 let kind = if op == L::ScaleF32 { F32 } else { F64 };
                 let [p, n] = self.operands(args, kind)?;

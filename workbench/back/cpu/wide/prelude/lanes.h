@@ -26,6 +26,16 @@ FN vi64 rem_u64(vi64 x, vi64 y) { return sub_i64(x, mul_i64(div_u64(x, y), y)); 
 LANEWISE64(mulhi_i64, i64, (i64)(((__int128)a * b) >> 64))
 LANEWISE64(mulhi_u64, u64, (u64)(((unsigned __int128)a * b) >> 64))
 
+/* To the nearest integer, halves away from zero: what is cut off the size is exact. */
+#define ROUND(ty, vty) \
+    FN vty round_##ty(vty x) { \
+        const vty size = fabs_##ty(x), whole = trunc_##ty(size); \
+        const m16 up = ge_##ty(sub_##ty(size, whole), splat_##ty(0.5f)); \
+        return copysign_##ty(add_##ty(whole, select_##ty(up, splat_##ty(1), splat_##ty(0))), x); \
+    }
+ROUND(f32, vf32)
+ROUND(f64, vf64)
+
 /* Bits. */
 #define LANEWISE64TO32(name, expr) \
     FN vi32 name(vi64 x) { \

@@ -8,7 +8,7 @@ use super::{
 /// The values that the derivative of one of these reads.
 pub(super) fn reads(of: &Operation<'_>) -> Option<Reads> {
     Some(match of.name {
-        "exp" | "exp2" | "expm1" | "sqrt" | "rsqrt" | "tan" | "tanh" | "sigmoid" | "reciprocal" | "relu" => {
+        "exp" | "exp2" | "expm1" | "sqrt" | "rsqrt" | "tan" | "tanh" | "sigmoid" | "reciprocal" | "relu" | "erfinv" => {
             Reads::results(of, Results::All)
         }
         "add" | "sub" | "neg" | "copy" | "fill" | "zero" | "frac" | "deg2rad" | "rad2deg" | "floor" | "ceil"
@@ -261,6 +261,7 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
             "sigmoid" => mul(&g()?, &mul(&y()?, &one_minus(&y()?)?)?)?,
             "erf" => scaled(&mul(&g()?, &unary("exp", &unary("neg", &square(&x())?)?)?)?, FRAC_2_SQRT_PI)?,
             "erfc" => scaled(&mul(&g()?, &unary("exp", &unary("neg", &square(&x())?)?)?)?, -FRAC_2_SQRT_PI)?,
+            "erfinv" => scaled(&mul(&g()?, &unary("exp", &square(&y()?)?)?)?, 1.0 / FRAC_2_SQRT_PI)?,
             "reciprocal" => unary("neg", &mul(&g()?, &square(&y()?)?)?)?,
             "abs" => mul(&g()?, &unary("sign", &x())?)?,
             "neg" => unary("neg", &g()?)?,

@@ -7,6 +7,7 @@ __global__ void k(const E *a, R *out, int rows, int cols)
     S s = FIRST;
     for (int r = 0; r < rows; r++) {
         S x = (S)(T)from[r * cols + c];
+        x = PART(x);
         s = JOIN(s, x);
     }
     out[blockIdx.y * cols + c] = (R)(LAST(s));

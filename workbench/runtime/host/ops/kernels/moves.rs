@@ -4,8 +4,9 @@ use super::super::super::answer::Answer;
 use super::super::super::array::HostTensor;
 use super::super::super::value::Value;
 use super::compiled::{self, Key, int, read, written};
+use super::elements::{LEAST, bits_name, is_aligned};
 use super::layout::{Layout, MOST};
-use super::{LEAST, bits_name, is_aligned, pointwise};
+use super::pointwise;
 use crate::runtime::DType;
 
 const TRANSPOSE: &str = include_str!("transpose.cuh");
@@ -39,6 +40,24 @@ pub fn copy(from: &HostTensor, to: &HostTensor) -> Option<Answer<()>> {
     if from.dtype() != to.dtype() {
         return pointwise::convert(from, to);
     }
+    moved(from, to)
+}
+
+/// A contiguous copy of a tensor of any size; `None` where no kernel is for it.
+pub fn copied(from: &HostTensor) -> Option<Answer<HostTensor>> {
+    let made = answered!(HostTensor::unfilled(from.dtype(), from.shape(), from.device()));
+    if from.numel() == 0 {
+        return Some(Ok(made));
+    }
+    if from.numel() > MOST || !is_aligned(from) {
+        return None;
+    }
+    answered!(moved(from, &made)?);
+    Some(Ok(made))
+}
+
+/// Copies elements into a tensor of the same type that they broadcast to.
+fn moved(from: &HostTensor, to: &HostTensor) -> Option<Answer<()>> {
     let layout = Layout::of(&[to, from])?;
     if let Some(done) = transpose(from, to, &layout) {
         return Some(done);
@@ -135,7 +154,7 @@ fn pick(x: &HostTensor, at: usize, index: &HostTensor) -> Option<Answer<HostTens
 }
 
 /// True if all indices of a contiguous tensor are places of a dimension.
-fn are_within(index: &HostTensor, size: i64) -> bool {
+pub fn are_within(index: &HostTensor, size: i64) -> bool {
     let count = index.numel() as usize;
     if count == 0 {
         return true;

@@ -9,8 +9,8 @@ use super::super::broadcast::broadcast;
 use super::super::operand;
 use super::super::promote::result_type;
 use super::compiled::{self, Key, int};
+use super::elements::{LEAST, computed_in, float_name, headers, is_aligned};
 use super::layout::{Layout, MOST};
-use super::{LEAST, computed_in, float_name, headers, is_aligned};
 use crate::back::RawArg;
 use crate::runtime::DType;
 
@@ -36,6 +36,7 @@ const UNARY: &[(&str, &str)] = &[
     ("sigmoid", "T(1) / (T(1) + exp(-x))"),
     ("erf", "erf(x)"),
     ("erfc", "erfc(x)"),
+    ("erfinv", "erfinv(x)"),
     ("reciprocal", "T(1) / x"),
     ("abs", "fabs(x)"),
     ("neg", "-x"),
@@ -47,6 +48,19 @@ const UNARY: &[(&str, &str)] = &[
     ("round", "rint(x)"),
     ("trunc", "trunc(x)"),
     ("silu", "x / (T(1) + exp(-x))"),
+    ("mish", "x * tanh(log1p(exp(x)))"),
+    // Klambauer et al. 2017, eq. 14.
+    ("selu", "T(1.0507009873554805) * (x > T(0) ? x : T(1.6732632423543773) * expm1(x))"),
+    ("hardswish", "x * fmin(fmax(x + T(3), T(0)), T(6)) / T(6)"),
+    ("hardsigmoid", "x + T(3) < T(0) ? T(0) : x + T(3) > T(6) ? T(1) : (x + T(3)) / T(6)"),
+    ("log_sigmoid", "fmin(x, T(0)) - log1p(exp(-fabs(x)))"),
+];
+
+/// Activation functions with parameters `y` and `z`, and what these are where they are not given.
+const WITH_PARAMETERS: &[(&str, &str, &[f64])] = &[
+    ("leaky_relu", "x > T(0) ? x : x * y", &[0.01]),
+    ("elu", "x >= T(0) ? x : expm1(x) * y", &[1.0]),
+    ("softplus", "x * y > z ? x : (fmax(x * y, T(0)) + log1p(exp(-fabs(x * y)))) / y", &[1.0, 20.0]),
 ];
 
 /// The reciprocal of the root is two steps, each rounded to the element type `E`.
@@ -142,15 +156,41 @@ impl<'a> Form<'a> {
                     _ => return Form::of_several(name, args),
                 };
                 let operands = [Operand::Tensor(x)].into_iter().collect();
-                let keeps_order = !matches!(name, "gelu" | "silu");
+                let keeps_order =
+                    !matches!(name, "gelu" | "silu" | "mish" | "selu" | "hardswish" | "hardsigmoid" | "log_sigmoid");
                 Some(Form { expression, operands, from: x.dtype(), to: x.dtype(), keeps_order })
             }
             _ => Form::of_several(name, args),
         }
     }
 
+    /// An activation function with its parameters, which have the precision of the computation.
+    fn with_parameters(name: &str, x: &'a HostTensor, given: &[Value]) -> Option<Self> {
+        let (_, expression, defaults) = WITH_PARAMETERS.iter().find(|(known, ..)| *known == name)?;
+        let mut operands: SmallVec<[Operand<'a>; 3]> = SmallVec::new();
+        operands.push(Operand::Tensor(x));
+        for (i, default) in defaults.iter().enumerate() {
+            let value = match given.get(i) {
+                None | Some(Value::None) => operand::rounded(operand::opmath(x.dtype()))(*default),
+                Some(value) => number(value, operand::opmath(x.dtype()))?,
+            };
+            operands.push(Operand::Number(value));
+        }
+        // The scales of `elu`, which are rarely given, are for its own code.
+        let is_one = |value: &Value| match value {
+            Value::None | Value::Int(1) => true,
+            Value::Float(scale) => *scale == 1.0,
+            _ => false,
+        };
+        let are_left = given.get(defaults.len()..).unwrap_or_default().iter().all(is_one);
+        are_left.then_some(Form { expression, operands, from: x.dtype(), to: x.dtype(), keeps_order: false })
+    }
+
     fn of_several(name: &str, args: &'a [Value]) -> Option<Self> {
         match (name, args) {
+            ("leaky_relu" | "elu" | "softplus", [Value::Tensor(x), given @ ..]) if x.dtype().is_float() => {
+                Form::with_parameters(name, x, given)
+            }
             // A factor of the second operand is for the operation's own code.
             ("add" | "sub", [x, y] | [x, y, Value::None | Value::Int(1)])
             | ("mul" | "maximum" | "minimum" | "pow", [x, y])

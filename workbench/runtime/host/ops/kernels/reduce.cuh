@@ -1,4 +1,4 @@
-// A warp for each row: `S` is the type of what it keeps, `FIRST`, `JOIN(s, x)` and `LAST(s)` are what it does.
+// A warp for each row: `S` is the type of what it keeps, `FIRST`, `PART(x)`, `JOIN(s, x)` and `LAST(s)` are what it does.
 __global__ void k(const E *a, R *out, int cols, int total)
 {
     int begin = blockIdx.x * cols;
@@ -7,6 +7,7 @@ __global__ void k(const E *a, R *out, int cols, int total)
     S s = FIRST;
     for (int c = threadIdx.x; c < n; c += 32) {
         S x = (S)(T)row[c];
+        x = PART(x);
         s = JOIN(s, x);
     }
     for (int d = 16; d > 0; d /= 2) {

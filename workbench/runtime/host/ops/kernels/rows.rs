@@ -3,15 +3,16 @@
 use ndarray::{ArrayD, IxDyn};
 
 use super::super::super::answer::Answer;
-use super::super::super::array::HostTensor;
+use super::super::super::array::{Dims, HostTensor, contiguous_strides};
 use super::super::super::value::Value;
 use super::super::super::work::{PERIOD, ticks};
 use super::super::wide::Wide;
 use super::compiled::{self, Key, int, read, written};
+use super::elements::{LEAST, computed_in, float_name, headers, is_aligned};
 use super::layout::MOST;
-use super::{LEAST, computed_in, float_name, headers, is_aligned, moves};
+use super::moves;
 use crate::back::RawArg;
-use crate::back::cpu::share;
+use crate::back::cpu::{Parts, share};
 use crate::runtime::DType;
 
 const REDUCE: &str = include_str!("reduce.cuh");
@@ -33,45 +34,38 @@ const LONGEST: i64 = 1 << 22;
 const WARP: u32 = 32;
 const BLOCK: u32 = 256;
 
-/// Unwraps an answer within a function that gives `Option<Answer<_>>`.
-macro_rules! answered {
-    ($answer:expr) => {
-        match $answer {
-            Ok(value) => value,
-            Err(error) => return Some(Err(error)),
-        }
-    };
-}
-
 /// A reduction: what it keeps first, how it joins an element, what it gives.
 struct Reduction {
     name: &'static str,
     /// The type of what it keeps; `T` is that of the elements.
     keeps: &'static str,
     first: &'static str,
+    /// The part of an element `x`.
+    part: &'static str,
     join: &'static str,
     last: &'static str,
 }
 
 const REDUCTIONS: &[Reduction] = &[
-    Reduction { name: "sum", keeps: "double", first: "0", join: "s + x", last: "s" },
-    Reduction { name: "mean", keeps: "double", first: "0", join: "s + x", last: "s / LENGTH" },
-    Reduction { name: "amax", keeps: "T", first: "-INFINITY", join: "(s != s || s > x ? s : x)", last: "s" },
-    Reduction { name: "amin", keeps: "T", first: "INFINITY", join: "(s != s || s < x ? s : x)", last: "s" },
+    Reduction { name: "sum", keeps: "double", first: "0", part: "x", join: "s + x", last: "s" },
+    Reduction { name: "mean", keeps: "double", first: "0", part: "x", join: "s + x", last: "s / LENGTH" },
+    Reduction { name: "amax", keeps: "T", first: "-INFINITY", part: "x", join: "(s != s || s > x ? s : x)", last: "s" },
+    Reduction { name: "amin", keeps: "T", first: "INFINITY", part: "x", join: "(s != s || s < x ? s : x)", last: "s" },
+    Reduction { name: "norm", keeps: "double", first: "0", part: "x * x", join: "s + x", last: "sqrt(s)" },
 ];
 
 /// A tensor as matrices one behind the other: `outer` of them, of `rows` by `cols`, and what is reduced is their rows' index.
-struct Blocks {
-    outer: i64,
-    rows: i64,
-    cols: i64,
+pub struct Blocks {
+    pub outer: i64,
+    pub rows: i64,
+    pub cols: i64,
     /// The extents of the result.
     shape: Vec<i64>,
 }
 
 impl Blocks {
     /// The dimensions to reduce, none said: all. `None` where they do not lie side by side, or where an argument is wrong.
-    fn of(x: &HostTensor, over: &Value, keep: &Value) -> Option<Self> {
+    pub fn of(x: &HostTensor, over: &Value, keep: &Value) -> Option<Self> {
         let keep = match keep {
             Value::None => false,
             Value::Bool(keep) => *keep,
@@ -106,6 +100,29 @@ impl Blocks {
             shape: shape.map(|d| if is_reduced(&d) { 1 } else { x.shape()[d] }).collect(),
         })
     }
+
+    /// A contiguous tensor with these blocks, each turned: a row for each of its columns.
+    pub fn turned(&self, x: &HostTensor) -> Option<Answer<HostTensor>> {
+        if self.cols == 1 {
+            return Some(Ok(x.clone()));
+        }
+        let (rows, cols) = (self.rows, self.cols);
+        let (shape, strides) = ([self.outer, cols, rows], [rows * cols, 1, cols]);
+        let view = x.viewed(Dims::from_slice(&shape), Dims::from_slice(&strides), x.offset());
+        moves::copied(&view)
+    }
+
+    /// What [`Blocks::turned`] gave, or as much for each column with `rows` elements, turned back; `shape` are its extents.
+    pub fn turned_back(&self, made: &HostTensor, rows: i64, shape: &[i64]) -> Option<Answer<HostTensor>> {
+        let whole = if self.cols == 1 {
+            made.clone()
+        } else {
+            let (shape, strides) = ([self.outer, rows, self.cols], [rows * self.cols, 1, rows]);
+            let view = made.viewed(Dims::from_slice(&shape), Dims::from_slice(&strides), made.offset());
+            answered!(moves::copied(&view)?)
+        };
+        Some(Ok(whole.viewed(shape.into(), contiguous_strides(shape), whole.offset())))
+    }
 }
 
 /// The tensor with its elements in their order, if a kernel may take them.
@@ -114,8 +131,7 @@ fn whole(x: &HostTensor) -> Option<Answer<HostTensor>> {
     if !fits || x.is_contiguous() {
         return fits.then(|| Ok(x.clone()));
     }
-    let made = answered!(HostTensor::unfilled(x.dtype(), x.shape(), x.device()));
-    moves::copy(x, &made).map(|done| done.map(|()| made))
+    moves::copied(x)
 }
 
 /// The lines that a text begins with: `E` is the type of elements, `T` that of computations.
@@ -140,6 +156,22 @@ pub fn run(name: &str, args: &[Value]) -> Option<Answer<Value>> {
         "sum" | "mean" | "amax" | "amin" if is_plain(2) => {
             let reduction = REDUCTIONS.iter().find(|known| known.name == name)?;
             reduce(x, reduction, &Blocks::of(x, given(0), given(1))?).map(|made| made.map(Value::Tensor))
+        }
+        "norm" => {
+            // Of a number alone, `p`, it is that of all elements; else `p` follows the dimensions and three more.
+            let (over, p) = match given(0) {
+                Value::Int(_) | Value::Float(_) => (&Value::None, given(0)),
+                over => (over, given(4)),
+            };
+            let is_euclidean = match p {
+                Value::None => true,
+                Value::Int(p) => *p == 2,
+                Value::Float(p) => *p == 2.0,
+                _ => false,
+            };
+            let is_plain = (2..4).all(|i| matches!(given(i), Value::None)) && rest.len() <= 5;
+            let reduction = REDUCTIONS.iter().find(|known| known.name == name).filter(|_| is_euclidean && is_plain)?;
+            reduce(x, reduction, &Blocks::of(x, over, given(1))?).map(|made| made.map(Value::Tensor))
         }
         "argmax" | "argmin" if is_plain(2) => {
             let blocks = Blocks::of(x, given(0), given(1))?;
@@ -185,8 +217,8 @@ fn reduce(x: &HostTensor, reduction: &Reduction, blocks: &Blocks) -> Option<Answ
     let text = || {
         let length = if blocks.cols == 1 { "cols" } else { "rows" };
         let lines = format!(
-            "typedef {} S;\ntypedef {name} R;\n#define FIRST {}\n#define JOIN(s, x) {}\n#define LAST(s) {last}\n#define LENGTH {length}\n",
-            reduction.keeps, reduction.first, reduction.join
+            "typedef {} S;\ntypedef {name} R;\n#define FIRST {}\n#define PART(x) ({})\n#define JOIN(s, x) {}\n#define LAST(s) {last}\n#define LENGTH {length}\n",
+            reduction.keeps, reduction.first, reduction.part, reduction.join
         );
         beginning(dtype, &lines) + if blocks.cols == 1 { REDUCE } else { COLUMNS }
     };
@@ -224,36 +256,38 @@ fn reduce(x: &HostTensor, reduction: &Reduction, blocks: &Blocks) -> Option<Answ
         _ => |s, x| s + x,
     };
     let one = parts.into_iter().reduce(join).unwrap_or(0.0);
-    let one = if reduction.name == "mean" { one / x.numel() as f64 } else { one };
+    let one = match reduction.name {
+        "mean" => one / x.numel() as f64,
+        "norm" => one.sqrt(),
+        _ => one,
+    };
     Some(Wide::Float(ArrayD::from_elem(IxDyn(&vec![1; blocks.shape.len()]), one)).tensor(dtype, device))
 }
 
 fn places(x: &HostTensor, name: &str, blocks: &Blocks) -> Option<Answer<HostTensor>> {
-    if blocks.cols != 1 {
-        return None;
-    }
     let x = answered!(whole(x)?);
+    let x = answered!(blocks.turned(&x)?);
     let (operation, over) = if name == "argmax" { ("argmax", ">") } else { ("argmin", "<") };
     let text = || beginning(x.dtype(), &format!("#define OVER(x, y) ((x) {over} (y))\n")) + PLACE;
     let key = Key { operation, from: x.dtype(), to: DType::Int64, form: 0 };
     let kernel = compiled::kernel(key, text)?;
     let made = answered!(HostTensor::unfilled(DType::Int64, &blocks.shape, x.device()));
-    let done = kernel.launch(blocks.outer as u32, WARP, &[all_of(&x), all_to(&made), int(blocks.rows)]);
+    let rows = (blocks.outer * blocks.cols) as u32;
+    let done = kernel.launch(rows, WARP, &[all_of(&x), all_to(&made), int(blocks.rows)]);
     Some(done.map(|()| made))
 }
 
 fn softmax(x: &HostTensor, is_log: bool, blocks: &Blocks) -> Option<Answer<HostTensor>> {
-    if blocks.cols != 1 {
-        return None;
-    }
     let x = answered!(whole(x)?);
+    let turned = answered!(blocks.turned(&x)?);
     let (operation, whole, each) =
         if is_log { ("log_softmax", "log(s)", "x - by") } else { ("softmax", "T(1) / (s)", "exp(x) * by") };
     let text = || beginning(x.dtype(), &format!("#define WHOLE(s) {whole}\n#define EACH(x, by) ({each})\n")) + SOFTMAX;
     let kernel = compiled::kernel(Key { operation, from: x.dtype(), to: x.dtype(), form: 0 }, text)?;
-    let made = answered!(HostTensor::unfilled(x.dtype(), x.shape(), x.device()));
-    let done = kernel.launch(blocks.outer as u32, WARP, &[all_of(&x), all_to(&made), int(blocks.rows)]);
-    Some(done.map(|()| made))
+    let made = answered!(HostTensor::unfilled(x.dtype(), &[x.numel()], x.device()));
+    let rows = (blocks.outer * blocks.cols) as u32;
+    answered!(kernel.launch(rows, WARP, &[all_of(&turned), all_to(&made), int(blocks.rows)]));
+    blocks.turned_back(&made, blocks.rows, x.shape())
 }
 
 /// `layer_norm(input, normalized_shape, weight, bias, eps)`
@@ -304,49 +338,45 @@ fn layer_norm(x: &HostTensor, rest: &[Value]) -> Option<Answer<HostTensor>> {
 
 /// `cumsum(dim)`: row by row, on all threads. A sum waits for the one before it, which leaves nothing to vectors.
 fn sums(x: &HostTensor, blocks: &Blocks) -> Option<Answer<HostTensor>> {
-    // A row is not left before it is done.
-    if blocks.cols != 1 || blocks.rows > LONGEST {
+    // A row is not left before it is done. Sums of 16-bit floats are rounded to `float` one by one.
+    if blocks.rows > LONGEST || !matches!(x.dtype(), DType::Float32 | DType::Float64) {
         return None;
     }
     let x = answered!(whole(x)?);
-    let made = answered!(HostTensor::unfilled(x.dtype(), x.shape(), x.device()));
+    let turned = answered!(blocks.turned(&x)?);
+    let made = answered!(HostTensor::unfilled(x.dtype(), &[x.numel()], x.device()));
     let (count, cols) = (x.numel() as usize, blocks.rows as usize);
-    match x.dtype() {
-        // Sums of 16-bit floats are rounded to `float` one by one.
-        DType::Float16 | DType::BFloat16 => return None,
+    if x.dtype() == DType::Float32 {
         // SAFETY: both tensors are contiguous, of that type and of as many elements; no other code has the new one.
-        DType::Float32 => unsafe {
-            let from = std::slice::from_raw_parts(x.ptr().cast::<f32>(), count);
+        unsafe {
+            let from = std::slice::from_raw_parts(turned.ptr().cast::<f32>(), count);
             add_up(from, made.ptr().cast::<f32>(), cols, f64::from, |sum| sum as f32);
-        },
+        }
+    } else {
         // SAFETY: as above.
-        _ => unsafe {
-            let from = std::slice::from_raw_parts(x.ptr().cast::<f64>(), count);
+        unsafe {
+            let from = std::slice::from_raw_parts(turned.ptr().cast::<f64>(), count);
             add_up(from, made.ptr().cast::<f64>(), cols, |x| x, |sum| sum);
-        },
+        }
     }
-    Some(Ok(made))
+    blocks.turned_back(&made, blocks.rows, x.shape())
 }
 
 /// Writes the sums up to each element of rows.
 ///
 /// # Safety
 /// There is memory for as many elements behind `to`, which no other code has.
-unsafe fn add_up<E: Copy + Sync>(
+unsafe fn add_up<E: Copy + Send + Sync>(
     from: &[E],
     to: *mut E,
     cols: usize,
     wide: impl Fn(E) -> f64 + Sync,
     narrow: impl Fn(f64) -> E + Sync,
 ) {
-    struct Target<E>(*mut E);
-    // SAFETY: it is an address; each piece writes rows of its own.
-    unsafe impl<E> Sync for Target<E> {}
-    let target = Target(to);
+    let target = Parts::new(to);
     let rows = PERIOD.div_ceil(cols);
     let pieces = (from.len() / cols).div_ceil(rows);
     let one = |piece: usize| {
-        let target: &Target<E> = &target;
         let begin = piece * rows * cols;
         let end = from.len().min(begin + rows * cols);
         for (first, row) in (begin..end).step_by(cols).zip(from[begin..end].chunks(cols)) {
@@ -354,7 +384,7 @@ unsafe fn add_up<E: Copy + Sync>(
             for (at, x) in (first..).zip(row) {
                 sum += wide(*x);
                 // SAFETY: the place is an element's, and no other piece writes it.
-                unsafe { target.0.add(at).write(narrow(sum)) };
+                unsafe { target.at(at).write(narrow(sum)) };
             }
         }
     };

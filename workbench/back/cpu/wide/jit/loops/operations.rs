@@ -133,6 +133,7 @@ impl<'k> Read<'_, 'k, '_> {
                 self.values.add(Op::Choose(is_nan, x, one))
             }
             (LaneOp::RsqrtF32, &[x]) => self.rsqrt(x),
+            (LaneOp::RoundF32, &[x]) => self.rounded(x),
             _ => self.no(Reason::Operation(table::Op::Lanes(op))),
         }
     }
@@ -156,6 +157,19 @@ impl<'k> Read<'_, 'k, '_> {
         let better = self.values.add(Op::Fused(false, h, e, y))?;
         let is_nan = self.values.add(Op::Compare(Compare::Float(UNORDERED), t, t))?;
         self.values.add(Op::Choose(is_nan, y, better))
+    }
+
+    /// The definition is the prelude's; the sum's sign is not set, unless it is a NaN's.
+    fn rounded(&mut self, x: Id) -> Option<Id> {
+        let [zero, half, one] = [0.0f32, 0.5, 1.0].map(|n| self.bits(n.to_bits()));
+        let size = self.with_bits(Binary::And, x, 0x7fff_ffff)?;
+        let whole = self.values.add(Op::Unary(Unary::Trunc, size))?;
+        let rest = self.values.add(Op::Binary(Binary::Sub, size, whole))?;
+        let up = self.values.add(Op::Compare(Compare::Float(LE), half?, rest))?;
+        let more = self.values.add(Op::Choose(up, one?, zero?))?;
+        let sum = self.values.add(Op::Binary(Binary::Add, whole, more))?;
+        let sign = self.with_bits(Binary::And, x, 0x8000_0000)?;
+        self.values.add(Op::Binary(Binary::Or, sum, sign))
     }
 
     /// One of the kernel's functions: straight-line code with one `return`, at its end.
@@ -276,7 +290,8 @@ fn instruction(op: LaneOp) -> Instruction {
         | L::ExponentF32
         | L::FminF32
         | L::FmaxF32
-        | L::RsqrtF32 => Several,
+        | L::RsqrtF32
+        | L::RoundF32 => Several,
         // The rest: 64-bit lanes, masks, operations without a vector instruction, and those that are read before their operands are.
         _ => None,
     }

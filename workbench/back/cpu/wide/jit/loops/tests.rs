@@ -369,6 +369,7 @@ const FLOATS: &[(&str, usize)] = &[
     ("floor_f32", 1),
     ("ceil_f32", 1),
     ("trunc_f32", 1),
+    ("round_f32", 1),
 ];
 const INTS: &[(&str, usize)] = &[
     ("add_i32", 2),
