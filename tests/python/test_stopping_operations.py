@@ -36,7 +36,11 @@ LONG = {
     "repeat": "x.repeat({8, 2})",
     "flip": "x.expand({20, -1, -1}).flip({0})",
     "tril": "x.expand({20, -1, -1}).tril()",
-    "einsum": 'torch::einsum("ij,jk->ik", {x.slice(0, 0, 400), x.slice(1, 0, 400)})',
+    "einsum": 'torch::einsum("ij,jk->ik", {x, x})',
+    "an einsum with a label twice": 'torch::einsum("ii,jk->ijk", {x.slice(0, 0, 500).slice(1, 0, 500), x.slice(0, 0, 100)})',
+    "topk": "std::get<0>(x.expand({20, -1, -1}).reshape({-1}).topk(5, 0))",
+    "sort along the first dimension": "std::get<0>(torch::sort(x.expand({4, -1, -1}), 1))",
+    "scatter_add": "x.expand({20, -1, -1}).scatter_add(0, torch::zeros({3000, 3000}, torch::kLong).expand({20, -1, -1}), x.expand({20, -1, -1}))",
 }
 
 WAITS = {
