@@ -1,7 +1,9 @@
 //! Compiled kernels, kept by what they are for, and their launches.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use super::super::super::answer::Answer;
 use super::super::super::array::HostTensor;
@@ -33,17 +35,23 @@ type Kept = HashMap<Key, Arc<Kernel>>;
 
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
-/// The kept kernels; `None` where another thread has them for long, as in the child of a process that forked meanwhile.
+/// The kept kernels; `None` where another thread has them for a tenth of a second, as in the child of a process that forked meanwhile, which
+/// never gets them and waits once.
 fn kept() -> Option<MutexGuard<'static, Option<Kept>>> {
-    const TRIES: usize = 1000;
-    (0..TRIES).find_map(|_| match KEPT.try_lock() {
-        Ok(kept) => Some(kept),
-        Err(std::sync::TryLockError::Poisoned(kept)) => Some(PoisonError::into_inner(kept)),
-        Err(std::sync::TryLockError::WouldBlock) => {
-            std::hint::spin_loop();
-            None
+    const SPINS: usize = 100;
+    const WAITS: usize = 100;
+    static IS_STUCK: AtomicBool = AtomicBool::new(false);
+    let tries = if IS_STUCK.load(Ordering::Relaxed) { SPINS } else { SPINS + WAITS };
+    for tried in 0..tries {
+        match KEPT.try_lock() {
+            Ok(kept) => return Some(kept),
+            Err(TryLockError::Poisoned(kept)) => return Some(PoisonError::into_inner(kept)),
+            Err(TryLockError::WouldBlock) if tried < SPINS => std::hint::spin_loop(),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
         }
-    })
+    }
+    IS_STUCK.store(true, Ordering::Relaxed);
+    None
 }
 
 /// The kernel for a purpose, compiled from `text` where it is new.
