@@ -1,5 +1,8 @@
 //! Timing of many contestants by elimination: all of them shortly, those near the best again and longer. The first one stays to the end, because
 //! all are compared with it.
+//!
+//! Who leaves is clearly behind: the interval of its ratio lies past that of the best. A busy machine may time the first one otherwise in each round,
+//! so ratios of earlier rounds are brought to those of the last by the contestants that stayed.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -8,7 +11,7 @@ use serde::Serialize;
 
 use super::report::BenchReport;
 use super::sampling::{Asking, BenchConfig, Contestant, sweep_while};
-use super::stats::median;
+use super::stats::{CONFIDENCE, MedianInterval, median, median_interval};
 use crate::runtime::{Error, Result};
 
 /// One round.
@@ -16,7 +19,7 @@ use crate::runtime::{Error, Result};
 pub struct Round {
     /// The share of a contestant's time that the round takes.
     pub share: f64,
-    /// How much slower than the best of the round a contestant may be to take part in the next.
+    /// How much slower than the best of the round a contestant may be, even clearly, to take part in the next.
     pub limit: f64,
 }
 
@@ -100,20 +103,33 @@ pub fn eliminate<'a>(
         };
         // Rows are in the order of the contestants.
         let Some(first) = report.rows.first() else { break };
+        let mut ratios = vec![None; count];
+        let mut shifts = Vec::new();
         for (&contestant, row) in remaining.iter().zip(&report.rows) {
-            let ratios: Vec<f64> = row.times_s.iter().zip(&first.times_s).map(|(own, first)| own / first).collect();
+            let pairs: Vec<f64> = row.times_s.iter().zip(&first.times_s).map(|(own, first)| own / first).collect();
+            let ratio = median_interval(&pairs, CONFIDENCE);
+            ratios[contestant] = Some(ratio);
+            let before: Option<Standing> = standings[contestant];
+            // The first one's ratio is 1 in every round.
+            shifts.extend(before.filter(|_| contestant != 0).map(|before| ratio.median / before.ratio));
             standings[contestant] = Some(Standing {
                 median: row.median_s,
                 low: row.ci_low,
                 high: row.ci_high,
-                ratio: median(&ratios),
+                ratio: ratio.median,
                 samples: row.times_s.len(),
                 round: number,
             });
         }
-        let ratio = |contestant: usize| standings[contestant].map_or(f64::INFINITY, |s: Standing| s.ratio);
-        let best = remaining.iter().map(|&c| ratio(c)).fold(f64::INFINITY, f64::min);
-        remaining.retain(|&contestant| contestant == 0 || ratio(contestant) <= best * round.limit);
+        if !shifts.is_empty() {
+            let shift = median(&shifts);
+            let earlier = |standing: &&mut Standing| standing.round < number;
+            standings.iter_mut().flatten().filter(earlier).for_each(|standing| standing.ratio *= shift);
+        }
+        let best = remaining.iter().filter_map(|&c| ratios[c]).min_by(|a, b| a.median.total_cmp(&b.median));
+        let Some(best) = best else { break };
+        let leaves = |own: MedianInterval| is_behind(own, best, round.limit);
+        remaining.retain(|&contestant| contestant == 0 || !ratios[contestant].is_some_and(leaves));
         if remaining.len() == 1 {
             break;
         }
@@ -126,6 +142,11 @@ pub fn eliminate<'a>(
             Ok(Elimination { standings, stop })
         }
     }
+}
+
+/// True if a ratio is clearly larger than the best one, and by more than a limit.
+fn is_behind(own: MedianInterval, best: MedianInterval, limit: f64) -> bool {
+    own.median > best.median * limit && own.low > best.high
 }
 
 #[cfg(test)]
@@ -163,6 +184,36 @@ mod tests {
         let ratio = |i: usize| outcome.standings[i].unwrap().ratio;
         assert_eq!(ratio(0), 1.0);
         assert!(ratio(1) < ratio(2) && ratio(1) < 1.0, "{:?}", outcome.standings);
+    }
+
+    #[test]
+    fn who_left_is_behind_those_that_stayed_in_the_same_column() {
+        // The first one is timed ten times as slow in the first round as later, as a busy machine may do.
+        let begun = RefCell::new(0usize);
+        let make = |i: usize| -> Result<Contestant<'static>> {
+            // Each is prepared for the wait for code, and once for each of its rounds.
+            *begun.borrow_mut() += usize::from(i == 0);
+            let is_slow = i == 0 && *begun.borrow() == 2;
+            Ok(spinning(Duration::from_micros(if is_slow { 1000 } else { [100, 80, 400][i] })))
+        };
+        let outcome = eliminate(3, 1, make, Duration::from_millis(20), &patient(&|_| false)).unwrap();
+        let standings: Vec<Standing> = outcome.standings.into_iter().flatten().collect();
+        assert_eq!((standings[1].round, standings[2].round), (ROUNDS.len(), 1));
+        // In its own round it took two fifths of the first one's time.
+        assert!(standings[2].ratio > 2.0 * standings[1].ratio, "{standings:?}");
+        assert!(standings[2].ratio > 2.0, "{standings:?}");
+    }
+
+    #[test]
+    fn who_may_be_as_fast_as_the_best_stays() {
+        let ratio = |low, median, high| MedianInterval { median, low, high, coverage: 0.95 };
+        let best = ratio(0.4, 0.5, 0.7);
+        // Its median is far off, and its interval meets the best one's.
+        assert!(!is_behind(ratio(0.65, 2.0, 3.0), best, 1.5));
+        // It is clearly slower, by less than the round asks for.
+        assert!(!is_behind(ratio(0.71, 0.74, 0.8), best, 1.5));
+        assert!(is_behind(ratio(0.71, 0.76, 0.8), best, 1.5));
+        assert!(!is_behind(best, best, 1.0));
     }
 
     #[test]

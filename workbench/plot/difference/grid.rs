@@ -181,6 +181,8 @@ pub(super) struct Grid {
     pub(super) columns: usize,
     /// The extents in elements.
     pub(super) extents: (usize, usize),
+    /// The elements of a cell down and across; cells at the far sides may have fewer.
+    pub(super) each: (usize, usize),
     /// Some error of all that share the colours is below zero, or not finite, or beyond the tolerance.
     pub(super) is_signed: bool,
     pub(super) has_odd: bool,
@@ -211,6 +213,17 @@ impl Outlined {
 }
 
 impl Grid {
+    /// The elements of a cell along an extent, for at most `most` cells: as many in each, so that what repeats in an array is no pattern of
+    /// the cells.
+    fn each(extent: usize, most: usize) -> usize {
+        extent.div_ceil(most.max(1)).max(1)
+    }
+
+    /// The cells along an extent, at most `most`.
+    pub(super) fn cells_along(extent: usize, most: usize) -> usize {
+        extent.div_ceil(Grid::each(extent, most))
+    }
+
     /// The grid of the `height * width` elements from `first` on, of at most `most` rows and columns. `figures` are those of all elements
     /// that share its colours.
     pub(super) fn new(
@@ -220,11 +233,12 @@ impl Grid {
         most: (usize, usize),
         figures: &Figures,
     ) -> Grid {
-        let (rows, columns) = (height.min(most.0), width.min(most.1));
+        let (down, across) = (Grid::each(height, most.0), Grid::each(width, most.1));
+        let (rows, columns) = (height.div_ceil(down), width.div_ceil(across));
         let mut cells = vec![Cell::default(); rows * columns];
         for place in 0..height * width {
             let one = elements.compare(first + place);
-            let (row, column) = (place / width * rows / height, place % width * columns / width);
+            let (row, column) = (place / width / down, place % width / across);
             let cell = &mut cells[row * columns + column];
             let is_worse = one.odd || one.error.abs() > cell.worst().abs();
             if cell.elements == 0 || (is_worse && !cell.odd) {
@@ -244,6 +258,7 @@ impl Grid {
             rows,
             columns,
             extents: (height, width),
+            each: (down, across),
             is_signed: figures.is_signed,
             has_odd: figures.odd > 0,
             has_mismatch: figures.mismatches > 0,
@@ -318,6 +333,30 @@ mod tests {
         assert!((last.mean(all.largest) - 3.0 / 200f64.sqrt()).abs() < 1e-12);
         assert_eq!((all.mismatches, all.odd, all.largest, all.largest_at), (1, 0, 3.0, 999_999));
         assert_eq!((all.differing, all.smallest, all.is_signed), (2, 0.25, true));
+    }
+
+    #[test]
+    fn what_repeats_is_no_pattern_of_the_cells() {
+        let options = DifferenceOptions { rtol: 0.0, atol: 0.5, ..DifferenceOptions::default() };
+        for (height, width) in [(64, 64), (60, 50), (57, 81), (113, 7), (1000, 3)] {
+            // Every second row is wrong.
+            let actual: Vec<f64> = (0..height * width).map(|i| (i / width % 2) as f64).collect();
+            let expected = vec![0.0; height * width];
+            let elements = Elements { actual: &actual, expected: &expected, options: &options };
+            let figures = Figures::of(&elements, 0..height * width);
+            let grid = Grid::new(&elements, 0, (height, width), (56, 80), &figures);
+            assert!(grid.rows <= 56 && grid.columns <= 80);
+            assert_eq!((grid.rows, grid.columns), (Grid::cells_along(height, 56), Grid::cells_along(width, 80)));
+            let shares: Vec<f64> =
+                grid.cells.iter().map(|cell| f64::from(cell.mismatches) / f64::from(cell.elements)).collect();
+            // All cells but those of the last row are alike where a cell has rows of both kinds, two by two.
+            let alike = &shares[..(grid.rows - 1) * grid.columns];
+            if grid.each.0 % 2 == 0 {
+                assert!(alike.iter().all(|share| *share == 0.5), "{height} x {width}: {alike:?}");
+            }
+            let full = grid.each.0 * grid.each.1;
+            assert!(grid.cells.iter().all(|cell| (1..=full).contains(&(cell.elements as usize))));
+        }
     }
 
     #[test]

@@ -12,9 +12,9 @@ use crate::plot::marks::hatch;
 use crate::plot::theme::Role;
 
 /// Most cells of a map down and across: few enough that a picture stays under a hundred kilobytes.
-pub(super) const MOST: (usize, usize) = (56, 80);
+pub(super) const MOST: (usize, usize) = (64, 80);
 /// As `MOST`, for a map that is one of many in a card.
-pub(super) const MOST_OF_SLICES: (usize, usize) = (36, 52);
+pub(super) const MOST_OF_SLICES: (usize, usize) = (40, 52);
 /// Most places of a map that tell their numbers under the pointer.
 const MOST_TIPS: (usize, usize) = (14, 20);
 
@@ -64,12 +64,11 @@ pub(super) fn draw(
 }
 
 /// The distance of two lines below a map.
-const LINE: f64 = 18.0;
+pub(super) const LINE: f64 = 18.0;
 
 /// The sentence below a map of cells of several elements: such a cell is not what the bar says of one.
-fn notes(grid: &Grid) -> Vec<String> {
-    let (rows, columns) = grid.extents;
-    let (down, across) = (rows.div_ceil(grid.rows), columns.div_ceil(grid.columns));
+pub(super) fn notes(grid: &Grid) -> Vec<String> {
+    let (down, across) = grid.each;
     let note = || format!("a cell: up to {down} × {across} elements; its depth: their root mean square");
     (down * across > 1).then(note).into_iter().collect()
 }

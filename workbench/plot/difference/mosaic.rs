@@ -63,7 +63,7 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
     let ratio = (plane.0 as f64 / plane.1 as f64).clamp(0.05, 20.0);
     let most = ((budget * ratio).sqrt().floor().max(1.0) as usize, (budget / ratio).sqrt().floor().max(1.0) as usize);
     let most = (most.0.min(room.1 as usize), most.1.min(room.0 as usize));
-    let tile = map::extent(plane.0.min(most.0), plane.1.min(most.1), room.0, room.1);
+    let tile = map::extent(Grid::cells_along(plane.0, most.0), Grid::cells_along(plane.1, most.1), room.0, room.1);
     let pitch = (tile.0.max(label) + GAP, tile.1 + LABEL + GAP);
     let height = pitch.1 * down as f64 - GAP;
     let width = pitch.0 * across as f64 - GAP;
@@ -72,15 +72,17 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
     if slices.len() < total {
         caption.push_str(&format!("; {} of {total} slices", slices.len()));
     }
+    let grid = |(number, _): &(usize, Figures)| Grid::new(elements, number * plane.0 * plane.1, plane, most, all);
+    let grids: Vec<Grid> = slices.iter().map(grid).collect();
+    let notes = grids.first().map(map::notes).unwrap_or_default();
+    let lines = notes.len() + usize::from(all.mismatches > 0);
     let size = (
         (LEFT + width + 120.0).max(caption_width(&caption)).max(560.0) as u32,
-        (TOP + height.max(LEAST_HEIGHT) + if all.mismatches > 0 { 48.0 } else { 34.0 }) as u32,
+        (TOP + height.max(LEAST_HEIGHT) + 30.0 + map::LINE * lines as f64) as u32,
     );
     picture(size.0, size.1, title, |canvas| {
         canvas.heading(title, &caption)?;
         let depth = Depth::new(all, elements.options.scale);
-        let grid = |(number, _): &(usize, Figures)| Grid::new(elements, number * plane.0 * plane.1, plane, most, all);
-        let grids: Vec<Grid> = slices.iter().map(grid).collect();
         let outlined = Outlined::of(&grids);
         for (place, (((_, figures), name), grid)) in slices.iter().zip(&names).zip(&grids).enumerate() {
             let at = (LEFT + pitch.0 * (place % across) as f64, TOP + pitch.1 * (place / across) as f64);
@@ -90,8 +92,12 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
             canvas.tip(format!("{name}: {} of {} elements beyond the tolerance", figures.mismatches, figures.count));
             canvas.rect(Canvas::fill(Role::Pointer, 1.0), frame.at, frame.size)?;
         }
+        let foot = |line: usize| (LEFT, TOP + height.max(LEAST_HEIGHT) + 28.0 + map::LINE * line as f64);
+        for (line, note) in notes.iter().enumerate() {
+            canvas.text(Role::Muted, SIZE, Weight::Normal, (HPos::Left, VPos::Top), foot(line), note)?;
+        }
         if all.mismatches > 0 {
-            map::key(canvas, outlined, (LEFT, TOP + height.max(LEAST_HEIGHT) + 28.0))?;
+            map::key(canvas, outlined, foot(notes.len()))?;
         }
         match grids.last() {
             Some(grid) => {

@@ -116,7 +116,7 @@ def tune(
             for row in getattr(stop, "rows", ()):
                 rows.setdefault(name_of(row["config"]), row)
             if not rows:
-                raise
+                raise KeyboardInterrupt from None
             notes.append(f"stopped: {len(rows)} of {len(configs)} configurations were measured; resume=report measures the rest")
         ordered = [rows[name_of(config)] for config in configs if name_of(config) in rows]
         _final(task, first, ordered, tell, notes)
