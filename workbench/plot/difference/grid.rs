@@ -351,7 +351,7 @@ mod tests {
                 grid.cells.iter().map(|cell| f64::from(cell.mismatches) / f64::from(cell.elements)).collect();
             // All cells but those of the last row are alike where a cell has rows of both kinds, two by two.
             let alike = &shares[..(grid.rows - 1) * grid.columns];
-            if grid.each.0 % 2 == 0 {
+            if grid.each.0.is_multiple_of(2) {
                 assert!(alike.iter().all(|share| *share == 0.5), "{height} x {width}: {alike:?}");
             }
             let full = grid.each.0 * grid.each.1;
