@@ -90,7 +90,7 @@ def test_writes_are_seen(host):
     made, given = torch.full((5,), -1.0), torch.arange(5.0)
     kernel[1, 8](made, given, 5)
     assert made.tolist() == [0, 2, 4, 6, 8]
-    # What is read may have gaps, what is written may not.
+    # Gaps are allowed in what is read, not in what is written.
     kernel[1, 8](made, torch.arange(10.0)[::2], 5)
     assert made.tolist() == [0, 4, 8, 12, 16]
     with pytest.raises(wb.ArgumentError, match="`x`.*not contiguous"):

@@ -1,7 +1,7 @@
 //! Timing of many contestants by elimination: all of them shortly, those near the best again and longer. The first one stays to the end, because
 //! all are compared with it.
 //!
-//! Who leaves is clearly behind: the interval of its ratio lies past that of the best. A busy machine may time the first one otherwise in each round,
+//! Contestants that leave are clearly behind: the interval of their ratio lies past that of the best. A busy machine may time the first one otherwise in each round,
 //! so ratios of earlier rounds are brought to those of the last by the contestants that stayed.
 
 use std::cell::Cell;

@@ -213,10 +213,13 @@ impl Outlined {
 }
 
 impl Grid {
-    /// The elements of a cell along an extent, for at most `most` cells: as many in each, so that what repeats in an array is no pattern of
-    /// the cells.
+    /// The elements of a cell along an extent, for at most `most` cells: one, or an even number, the same for all, so that rows that alternate make
+    /// cells that are alike.
     fn each(extent: usize, most: usize) -> usize {
-        extent.div_ceil(most.max(1)).max(1)
+        match extent.div_ceil(most.max(1)) {
+            0 | 1 => 1,
+            several => several.next_multiple_of(2),
+        }
     }
 
     /// The cells along an extent, at most `most`.
@@ -349,11 +352,9 @@ mod tests {
             assert_eq!((grid.rows, grid.columns), (Grid::cells_along(height, 56), Grid::cells_along(width, 80)));
             let shares: Vec<f64> =
                 grid.cells.iter().map(|cell| f64::from(cell.mismatches) / f64::from(cell.elements)).collect();
-            // All cells but those of the last row are alike where a cell has rows of both kinds, two by two.
+            // Cells have rows of both kinds, as many of each, but those of the last row, which may be short.
             let alike = &shares[..(grid.rows - 1) * grid.columns];
-            if grid.each.0.is_multiple_of(2) {
-                assert!(alike.iter().all(|share| *share == 0.5), "{height} x {width}: {alike:?}");
-            }
+            assert!(alike.iter().all(|share| *share == 0.5), "{height} x {width}: {alike:?}");
             let full = grid.each.0 * grid.each.1;
             assert!(grid.cells.iter().all(|cell| (1..=full).contains(&(cell.elements as usize))));
         }

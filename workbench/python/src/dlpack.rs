@@ -2,8 +2,8 @@
 //! offers in its `__dlpack_c_exchange_api__` (DLPack 1.3; torch has them from 2.10 on). A tensor costs a tenth of a microsecond so, where
 //! torch's methods and their checks cost ten.
 //!
-//! What is not plain memory of the CPU goes the long way (`_array_exchange.py`), which says what is wrong: other classes than
-//! `torch.Tensor` itself, tensors that require grad, lazy negatives, tensors without memory, other devices and element types.
+//! Tensors that are not plain memory of the CPU go the long way (`_array_exchange.py`), which says what is wrong: those of other classes
+//! than `torch.Tensor` itself, those that require grad, lazy negatives, those without memory, on other devices, of other element types.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

@@ -173,25 +173,29 @@ fn the_c_of_kernels_is_read_as_the_same_kernels() {
     assert!(count > 100, "{count}");
 }
 
+/// The lanes of a text's one kernel, for blocks of 128 threads, as C.
+fn code_of(text: &str) -> String {
+    let options = front::Options::default();
+    let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", text, &options, None, None);
+    assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
+    crate::back::cpu::make::build::prepare(&mut module);
+    let globals = Globals::new(&module, Others::None);
+    let (func, _) = module.kernels().next().expect("there is one");
+    let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
+    let data = (&globals, addresses().expect("there is executable memory"));
+    let (built, _) = built(&module, data, &case, &[], Maker::Jit).expect("it has words for it");
+    c::kernel(&built.kernel)
+}
+
 #[test]
 fn indices_by_division_walk_side_by_side() {
     let body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; y[i] = x[i / W * p + i % W];";
     let text = format!("__global__ void k(const float* x, float* y, int n, int p, int w) {{ {body} }}");
-    let options = front::Options::default();
     // Where the first gather is: nowhere for a width that is known and large enough, behind the pieces for one that is not known, and first of all
     // for one of few lanes.
     for (width, pieces, gathers) in [("24", true, false), ("w", true, true), ("7", false, true)] {
         let text = text.replace('W', width);
-        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
-        assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
-        crate::back::cpu::make::build::prepare(&mut module);
-        let globals = Globals::new(&module, Others::None);
-        let (func, _) = module.kernels().next().expect("there is one");
-        let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
-        let (built, _) =
-            built(&module, (&globals, addresses().expect("there is executable memory")), &case, &[], Maker::Jit)
-                .expect("it has words for it");
-        let code = c::kernel(&built.kernel);
+        let code = code_of(&text);
         let before = code.split("gx_f32(").next().unwrap_or_default();
         assert_eq!(before.contains("first_lane("), pieces, "{width}: {code}");
         assert_eq!(before.len() < code.len(), gathers, "{width}: {code}");
@@ -202,16 +206,7 @@ fn indices_by_division_walk_side_by_side() {
 fn nearest_integers_are_found_in_lanes() {
     for (ty, op) in [("float", "round_f32("), ("double", "round_f64(")] {
         let text = format!("__global__ void k({ty}* y) {{ int i = threadIdx.x; y[i] = round(y[i]); }}");
-        let options = front::Options::default();
-        let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", &text, &options, None, None);
-        assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
-        crate::back::cpu::make::build::prepare(&mut module);
-        let globals = Globals::new(&module, Others::None);
-        let (func, _) = module.kernels().next().expect("there is one");
-        let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
-        let data = (&globals, addresses().expect("there is executable memory"));
-        let (built, _) = built(&module, data, &case, &[], Maker::Jit).expect("it has words for it");
-        let code = c::kernel(&built.kernel);
+        let code = code_of(&text);
         assert!(code.contains(op), "{code}");
     }
 }

@@ -27,6 +27,7 @@ pub fn not_implemented<T>(name: &str, dtype: DType) -> Answer<T> {
 
 /// The arguments of an operation, taken one after the other.
 pub struct Args<'a> {
+    /// The operation's name.
     pub name: &'a str,
     args: std::vec::IntoIter<Value>,
     at: usize,
@@ -40,16 +41,19 @@ impl<'a> Args<'a> {
         Args { name, args: args.into_iter(), at: 0, device }
     }
 
+    /// The next argument; `None` where there is none left.
     pub fn next(&mut self) -> Value {
         self.at += 1;
         self.args.next().unwrap_or(Value::None)
     }
 
+    /// The error for an argument of another type than the one that is wanted.
     pub fn misfit<T>(&self, value: &Value, wanted: &str) -> Answer<T> {
         let message = format!("{}(): argument {} must be {wanted}, not {}", self.name, self.at, value.type_name());
         Err((Exception::Type, message))
     }
 
+    /// A tensor.
     pub fn tensor(&mut self) -> Answer<HostTensor> {
         match self.next() {
             Value::Tensor(t) => Ok(t),
@@ -58,6 +62,7 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// A list of tensors.
     pub fn tensors(&mut self) -> Answer<Vec<HostTensor>> {
         match self.next() {
             Value::List(all) => {
@@ -118,6 +123,7 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// Integers: a list, or one alone; empty where none is given.
     pub fn ints(&mut self) -> Answer<Vec<i64>> {
         match self.next() {
             Value::List(all) => {

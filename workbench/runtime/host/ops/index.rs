@@ -496,7 +496,7 @@ fn roll(args: &mut Args<'_>) -> Answer<Value> {
     if shifts.len() != dims.len() {
         return fail(format!("shifts and dimensions must align. shifts: {}, dims:{}", shifts.len(), dims.len()));
     }
-    let mut made = Value::Tensor(copied(&x, x.dtype(), x.device())?);
+    let (mut made, mut is_moved) = (Value::Tensor(x.clone()), false);
     for (shift, dim) in shifts.into_iter().zip(dims) {
         let at = x.axis(dim)?;
         let Some(n) = x.shape().get(at).copied().filter(|n| *n > 0) else { continue };
@@ -510,8 +510,9 @@ fn roll(args: &mut Args<'_>) -> Answer<Value> {
         };
         let parts = vec![part(n - by, by)?, part(0, n - by)?];
         made = super::run("cat", vec![Value::List(parts), at.clone()], args.device)?;
+        is_moved = true;
     }
-    Ok(made)
+    if is_moved { Ok(made) } else { copied(&x, x.dtype(), x.device()).map(Value::Tensor) }
 }
 
 fn repeat(args: &mut Args<'_>) -> Answer<Value> {

@@ -301,22 +301,6 @@ mod tests {
     use super::super::super::super::array::DeviceTag;
     use super::*;
 
-    const DTYPES: [DType; 13] = [
-        DType::Bool,
-        DType::Int8,
-        DType::UInt8,
-        DType::Int16,
-        DType::UInt16,
-        DType::Int32,
-        DType::UInt32,
-        DType::Int64,
-        DType::UInt64,
-        DType::Float16,
-        DType::BFloat16,
-        DType::Float32,
-        DType::Float64,
-    ];
-
     /// A tensor of few different elements: the ends of the type, zeros, and for floats NaN of both signs and infinities.
     fn tensor(dtype: DType, shape: &[i64]) -> HostTensor {
         let made = HostTensor::new(dtype, shape, DeviceTag::CPU, true).unwrap();
@@ -378,7 +362,7 @@ mod tests {
     #[test]
     fn rows_are_ordered_as_the_operations_own_code_orders_them() {
         let (long, odd) = (3 * PART as i64 + 17, LEAST + 5);
-        for dtype in DTYPES {
+        for dtype in DType::ALL {
             for (shape, at) in [(vec![3, odd], -1), (vec![odd, 3], 0), (vec![2, 1500, 3], 1), (vec![long], 0)] {
                 let x = tensor(dtype, &shape);
                 let extent = x.shape()[x.axis(at).unwrap()];

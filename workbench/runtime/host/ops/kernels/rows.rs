@@ -112,7 +112,7 @@ impl Blocks {
         moves::copied(&view)
     }
 
-    /// What [`Blocks::turned`] gave, or as much for each column with `rows` elements, turned back; `shape` are its extents.
+    /// The tensor that [`Blocks::turned`] gave, or one with `rows` elements for each column, turned back; `shape` are the result's extents.
     pub fn turned_back(&self, made: &HostTensor, rows: i64, shape: &[i64]) -> Option<Answer<HostTensor>> {
         let whole = if self.cols == 1 {
             made.clone()
@@ -158,7 +158,7 @@ pub fn run(name: &str, args: &[Value]) -> Option<Answer<Value>> {
             reduce(x, reduction, &Blocks::of(x, given(0), given(1))?).map(|made| made.map(Value::Tensor))
         }
         "norm" => {
-            // Of a number alone, `p`, it is that of all elements; else `p` follows the dimensions and three more.
+            // A number alone is `p`, for all elements; else `p` follows the dimensions and three more.
             let (over, p) = match given(0) {
                 Value::Int(_) | Value::Float(_) => (&Value::None, given(0)),
                 over => (over, given(4)),
