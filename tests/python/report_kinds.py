@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import pathlib
 import tempfile
@@ -23,7 +24,7 @@ SAMPLED = f"{TIMES} mean:float min:float max:float samples:int batch:int bytes:i
 COLUMNS = {
     "BenchReport": f"name:str size:int {SAMPLED}",
     "CheckReport": "output:str index:ints got:float want:float abs:float rel:float ulp:float "
-    "block_x:int block_y:int block_z:int thread_x:int thread_y:int thread_z:int unwritten:bool",
+    "block_x:int block_y:int block_z:int thread_x:int thread_y:int thread_z:int unwritten:bool want_unwritten:bool",
     "GradReport": "output:int output_index:ints argument:int argument_index:ints backward:float differences:float "
     "kernel:str block_x:int block_y:int block_z:int thread_x:int thread_y:int thread_z:int",
     "PrintedTable": "kernel:str block_x:int block_y:int block_z:int thread_x:int thread_y:int thread_z:int text:str",
@@ -31,9 +32,10 @@ COLUMNS = {
     "History": f"version:int made:time changes:strs restores:int passed:bool mismatches:int max_share:float size:int {TIMES}",
     "NativeHistory": f"version:int made:time changes:strs restores:int passed:bool mismatches:int max_share:float size:int {TIMES}",
     "Comparison": f"version:int size:int {SAMPLED} mismatches:int max_share:float",
-    "TuneReport": f"FACTOR:float block:int status:str message:str {TIMES} ratio:float samples:int round:int machine:str",
+    "TuneReport": f"FACTOR:float block:int status:str message:str time:float {TIMES} ratio:float ratio_low:float ratio_high:float samples:int round:int machine:str",
     "LibraryReport": "operator:str passed:bool dtypes:strs forward:int worst:float gradients:int gradient_error:float shapes:int seconds:float failures:strs",
     "SweepReport": "n:int dtype:str status:str message:str max_share:float",
+    "WriterMap": "index:ints block_x:int block_y:int block_z:int thread_x:int thread_y:int thread_z:int",
 }
 
 ADD = """
@@ -76,16 +78,14 @@ def tiers() -> wb.TierReport:
     return wb.compile("__global__ void half(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] *= 0.5f; }").half.tier_report(64)
 
 
+@functools.cache
 def history() -> History:
-    """Two versions: the first is wrong and timed at two sizes, the second was never checked."""
+    """Two versions: the first is wrong and timed at two sizes, the second was never checked. It is made once in a process, as a name has one history."""
     op = add_op("history")
     one = np.ones(7, np.float32)
-    # A name is made once in a process; the versions of an earlier report would be more.
-    if len(op.history) == 1:
-        op.check(one, one)
-        op.bench(sizes=[3, 4], seconds_per_size=0.002)
-        op = add_op("history", block=8)
-    return op.history
+    op.check(one, one)
+    op.bench(sizes=[3, 4], seconds_per_size=0.002)
+    return add_op("history", block=8).history
 
 
 def texts() -> _workbench.NativeHistory:
@@ -138,6 +138,11 @@ def printed() -> wb.PrintedTable:
     return wb.printed_table()
 
 
+def writers() -> wb.WriterMap:
+    """Three elements in blocks of two threads, of which nobody writes the second."""
+    return add_op("writers", ADD.replace("if (i < n)", "if (i < n && i != 1)"), block=2).writer_map(np.ones(3, np.float32), np.ones(3, np.float32))
+
+
 MAKERS = {
     "BenchReport": bench,
     "CheckReport": check,
@@ -150,6 +155,7 @@ MAKERS = {
     "LibraryReport": library,
     "SweepReport": sweep,
     "PrintedTable": printed,
+    "WriterMap": writers,
 }
 
 
@@ -162,7 +168,7 @@ def wanted(kind, report) -> list[dict]:
         # One step between 2 and 4 is 2**-22, so 3 is 2**22 steps from 2.
         numbers = {"got": 3.0, "want": 2.0, "abs": 1.0, "rel": 0.5, "ulp": float(1 << 22)}
         places = {"block_x": 1, "block_y": 0, "block_z": 0, "thread_x": 1, "thread_y": 0, "thread_z": 0}
-        return [{"output": "y", "index": [5], **numbers, **places, "unwritten": False}]
+        return [{"output": "y", "index": [5], **numbers, **places, "unwritten": False, "want_unwritten": False}]
     if kind == "GradReport":
         # Differences of 2 x over 2 eps are near 2; the report has them to the last bit.
         (first, second) = (row["differences"] for row in report.mismatches)
@@ -200,6 +206,10 @@ def wanted(kind, report) -> list[dict]:
     if kind == "PrintedTable":
         row = lambda block: {"kernel": "says", "block_x": block, "block_y": 0, "block_z": 0, "thread_x": 1, "thread_y": 0, "thread_z": 0}
         return [{**row(block), "text": f'{block}, "7"\n'} for block in (0, 1)]
+    if kind == "WriterMap":
+        zero = {"block_y": 0, "block_z": 0, "thread_y": 0, "thread_z": 0}
+        row = lambda i, block, thread: {**dict.fromkeys(names), "index": [i], **zero, "block_x": block, "thread_x": thread}
+        return [row(0, 0, 0), {**dict.fromkeys(names), "index": [1]}, row(2, 1, 0)]
     assert kind == "SweepReport"
     assert [row["status"] for row in report.rows] == ["ok", "wrong", "wrong"]
     return [{"n": n, "dtype": None, **{name: row[name] for name in names[2:]}} for n, row in zip((3, 6, 9), report.rows)]

@@ -222,3 +222,64 @@ def test_nan_against_nan_counts_the_same_in_the_table_and_the_picture():
 def test_one_result_is_counted_as_one():
     report = wb.check(lambda x: x, lambda x: (x, x), np.ones(2))
     assert "there is 1 result, and the reference gives 2" in str(report)
+
+
+#: Leaves out every element whose number is a multiple of 4, and doubles number 9 once more.
+HOLES = """
+__global__ void holes(const T* x, T* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && i % 4 != 0) y[i] = i == 9 ? x[i] + 3 : x[i];
+}"""
+
+
+@pytest.mark.parametrize("dtype, text", [(np.float32, "float"), (np.float16, "__half"), (np.int64, "long long"), (np.uint8, "unsigned char"), (np.int8, "signed char")])
+def test_elements_that_nobody_wrote_are_told_and_have_no_error(dtype, text):
+    op = wb.op(f"holes::of_{np.dtype(dtype).name}(Tensor x) -> Tensor", "#include <cuda_fp16.h>\n" + HOLES.replace("T*", f"{text}*").replace("x[i] + 3", f"x[i] + ({text})3.0f"), shape="x[n] -> y[n]")
+    x = np.arange(20).astype(dtype)
+    report = op.check(x, reference=lambda x: x.copy())
+    said = " ".join(str(report).split())
+    assert (report.count, report.unwritten, report.max_abs) == (6, 5, 3.0), said
+    assert "6 of 20 elements differ, 5 of which nobody wrote; worst of the others: " in said
+    assert (report.worst.index, report.worst.got, report.worst.want, report.worst.block) == ((9,), 12, 9, (0, 0, 0))
+    assert [m.index[0] for m in report.mismatches if m.unwritten] == [0, 4, 8, 12, 16]
+    assert "- instead of" in said and "written by nobody: it still holds the poison" in said
+    html = report._repr_mimebundle_()["text/html"]
+    assert "5: nobody wrote them" in html and "unwritten" in html and "-2.67" not in html
+    picture = str(report.plot())
+    assert "largest error 3 at [9]" in picture and "5 of them unwritten" in picture and "[4]: nobody wrote it; 4 is expected" in picture
+
+
+def test_a_value_that_is_the_poison_was_written_by_somebody():
+    poison = np.frombuffer(b"\xcb" * 4, np.float32)[0]
+    source = f"""
+    __global__ void same(const float* x, float* y, int n) {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n && i != 2) y[i] = i == 1 ? __int_as_float(0xcbcbcbcb) : x[i];
+    }}"""
+    op = wb.op("holes::poison(Tensor x) -> Tensor", source, shape="x[n] -> y[n]")
+    report = op.check(np.ones(4, np.float32), reference=lambda x: x.copy())
+    assert [(m.index[0], m.unwritten) for m in report.mismatches] == [(1, False), (2, True)]
+    assert report.unwritten == 1 and report.max_abs == 1 - float(poison)
+
+
+def test_the_worst_mismatch_is_listed_where_it_is_late():
+    report = wb.check(lambda x: x + (np.arange(100) == 57) * 5 + 1, lambda x: x, np.ones(100))
+    assert report.worst.index == (57,) and [m.index[0] for m in report.mismatches] == list(range(8))
+    assert "[57] 7.0 instead of 1.0 abs 6.00e0 the worst" in " ".join(str(report).split())
+    html = report._repr_mimebundle_()["text/html"]
+    assert "the worst, then the first 8 of 100 mismatches" in html and "[57]" in html
+    # NaN is worse than any number, and all NaN are alike.
+    report = wb.check(lambda x: np.where(np.arange(30) == 20, np.nan, x + 1), lambda x: x, np.ones(30))
+    assert report.worst.index == (20,)
+    assert wb.check(np.sqrt, np.sqrt, np.ones(3)).worst is None
+
+
+def test_nan_in_the_reference_and_what_nobody_wrote():
+    op = wb.op("holes::nan(Tensor x) -> Tensor", HOLES.replace("T*", "float*"), shape="x[n] -> y[n]")
+    x = np.full(8, np.nan, np.float32)
+    report = op.check(x, reference=lambda x: x.copy(), rtol=0.0, atol=0.0, equal_nan=True)
+    assert (report.count, report.unwritten, report.max_abs) == (2, 2, 0.0)
+    # Both kinds at once: two that nobody wrote, six that are NaN on both sides.
+    report = op.check(x, reference=lambda x: x.copy())
+    assert (report.count, report.unwritten) == (8, 2) and np.isnan(report.max_abs)
+    assert "6 of them are NaN on both sides" in " ".join(str(report).split())

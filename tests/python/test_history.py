@@ -265,6 +265,52 @@ def test_a_comparison_finds_elements_that_nobody_writes(define):
         assert not op.history.compare(2, 3, X, seconds_per_size=0.001).check.passed
 
 
+def test_what_a_version_leaves_out_is_blamed_on_that_version(define):
+    op = define()
+    half = SCALE.replace("i < n", "i < n / 2")
+    for text in (half, SCALE):
+        wb.op(f"{op.name}(Tensor x) -> Tensor", text, shape="x[n] -> y[n]")
+    # Version 2 leaves out the second half, which version 3 writes.
+    check = op.history.compare(2, 3, X, seconds_per_size=0.001).check
+    text = " ".join(str(check).split())
+    assert "2 of 4 elements differ, all of which version 2 leaves out; worst of the others: exact" in text, text
+    assert "instead of - written by block" in text and "nobody" not in text, text
+    assert [(tuple(m.index), m.unwritten, m.want_unwritten) for m in check.mismatches] == [((2,), False, True), ((3,), False, True)]
+    assert (check.max_abs, check.unwritten, check.worst) == (0.0, 0, None)
+    html = check._repr_mimebundle_()["text/html"]
+    assert "left out by version 2" in html and "nobody" not in html and "[2]: 6, which version 2 leaves out" in html
+    # The other way round it is the new one that leaves out.
+    wb.op(f"{op.name}(Tensor x) -> Tensor", half, shape="x[n] -> y[n]")
+    check = op.history.compare(3, 4, X, seconds_per_size=0.001).check
+    text = " ".join(str(check).split())
+    assert check.unwritten == 2 and "differ: nobody wrote them" in text and "leaves out" not in text and "written by nobody" in text, text
+    assert [(m.unwritten, m.want_unwritten) for m in check.mismatches] == [(True, False)] * 2
+
+
+def test_a_version_that_faults_is_named(define):
+    op = define()
+    wb.op(f"{op.name}(Tensor x) -> Tensor", SCALE.replace("y[i] =", "y[i + 1000] ="), shape="x[n] -> y[n]")
+    for pair, faulty in (((1, 2), 2), ((2, 1), 2), ((-1, 1), 2)):
+        with pytest.raises(wb.KernelFault) as raised:
+            op.history.compare(*pair, X)
+        who = f"version {faulty} of `{op.name}`"
+        assert str(raised.value).startswith(f"kernel fault: {who}: out-of-bounds write"), raised.value
+        assert who in "".join(raised.value._render_traceback_()) and who in raised.value._repr_html_() and raised.value.kind == "out-of-bounds write"
+
+
+def test_a_comparison_is_saved_with_both_pictures(define, tmp_path):
+    op = define()
+    define(3)
+    found = op.history.compare(1, 2, X, seconds_per_size=0.001)
+    found.save(tmp_path / "both.svg")
+    svg = (tmp_path / "both.svg").read_text()
+    assert "difference from version 1" in svg and "time per call" in svg and svg.count("<svg") == 3
+    define("3.0f")
+    same = op.history.compare(2, 3, X, seconds_per_size=0.001)
+    same.save(tmp_path / "times.svg")
+    assert "difference from" not in (tmp_path / "times.svg").read_text()
+
+
 def test_operators_that_write_their_arguments_are_compared_and_the_arguments_stay():
     for step in (1, 2):
         source = f"__global__ void add(float* x, int n) {{ int i = threadIdx.x; if (i < n) x[i] += {step}; }}"

@@ -113,6 +113,8 @@ RELU_LINE = f"%%kernel {RELU_OP} "
         ("--bench f=lambda x: x", "in quotes if there are spaces"),
         ("stray", "`stray` belongs to no option"),
         ("--nonsense", "unrecognized arguments: --nonsense"),
+        ("--chekc np.abs", "unrecognized arguments: --chekc np.abs; did you mean `--check`?"),
+        ("--sharedmem=4", "did you mean `--shared-mem`?"),
         ("--args", "written with =, as in --args=-x"),
         # Options that would be ignored.
         ("--bench a=np.abs a=np.sqrt", "two contestants are called `a`"),

@@ -43,11 +43,14 @@ def _quick(monkeypatch):
 
 @pytest.fixture
 def fastest(monkeypatch):
-    """Makes a configuration the fastest, whatever the clock says: a function of its values."""
+    """Makes a configuration the fastest, whatever the clock says: a function of its values. Others are not told apart from it where they are `tied`."""
 
-    def make(**config):
-        ranks = lambda report: next(at for at, row in enumerate(report.rows) if row["config"].items() >= config.items() and row["status"] == "ok")
-        monkeypatch.setattr(tuning.TuneReport, "best_config", property(lambda report: dict(report.rows[ranks(report)]["config"])))
+    def make(tied=False, **config):
+        is_best = lambda row: row["config"].items() >= config.items() and row["status"] == "ok"
+        best = property(lambda report: dict(next(row["config"] for row in report.rows if is_best(row))))
+        others = property(lambda report: [row for row in report.rows if tied and row["status"] == "ok" and not is_best(row)])
+        monkeypatch.setattr(tuning.TuneReport, "best_config", best)
+        monkeypatch.setattr(tuning.TuneReport, "tied", others)
 
     return make
 
@@ -95,6 +98,28 @@ def test_a_first_configuration_that_is_the_fastest_stays_the_operator(shell, cap
     number = shell.user_ns["scaled"]._number
     out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 1000\n{SCALE}")
     assert shell.user_ns["scaled"]._number == number and told(shell) == 1
+
+
+def test_a_tie_is_no_victory(shell, capsys, fastest):
+    fastest(tied=True, PER=1)
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2,4 --sizes 1000\n{SCALE}")
+    assert shown.endswith("%%kernel: `scaled` stays PER=1: of 3 configurations none is shown to be faster\n")
+    fastest(tied=True, PER=2)
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2,4 --sizes 1000\n{SCALE}")
+    assert shown.endswith("`scaled` is PER=2 from now on, the best of 3 configurations; no difference is shown to PER=1 and 1 more\n")
+
+
+def test_what_failed_is_not_counted_among_those_that_were_beaten(shell, capsys, fastest):
+    fastest(PER=2)
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2,x --sizes 1000\n{SCALE}")
+    assert shown.endswith("`scaled` is PER=2 from now on, the fastest of 2 configurations that are right and timed, of 3\n")
+
+
+def test_a_stop_before_the_first_time_leaves_the_first_configuration(shell, capsys, monkeypatch):
+    monkeypatch.setattr(tuning.tuning_worker, "_time", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+    shown = out(shell, capsys, f"%%kernel {SCALE_OP} {DOUBLED} --tune PER=1,2 --sizes 1000\n{SCALE}")
+    assert shown.endswith("%%kernel: `scaled` stays PER=1: a stop came before any configuration was timed\n")
+    assert "right, not timed" in shown and told(shell) == 1
 
 
 def test_the_check_comes_first_and_what_is_wrong_is_not_tuned(shell, capsys):

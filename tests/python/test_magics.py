@@ -430,7 +430,7 @@ def test_listings_of_a_kernel(shell, capsys):
         ("%timekernel", "a statement is wanted"),
         ("%timekernel f(", "was never closed"),
         ("%timekernel return 3", "outside function"),
-        ("%timekernel --secs 3 f()", "unrecognized arguments: --secs"),
+        ("%timekernel --secs 3 f()", "unrecognized arguments: --secs; did you mean `--seconds`?"),
         ("%kernel_gpu np", "a kernel, an operator"),
     ],
 )

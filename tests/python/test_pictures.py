@@ -110,11 +110,12 @@ def test_a_scatter_counts_what_is_above_the_tolerance():
 def test_pictures_are_saved_by_their_ending(tmp_path):
     picture = differing((3, 4), [(1, 2)], [0.5]).plot()
     picture.save(tmp_path / "map.svg")
-    assert (tmp_path / "map.svg").read_text(encoding="utf-8") == str(picture)
+    saved = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert saved.startswith("<svg") and saved.count("<path") == str(picture).count("<path")
     picture.save(tmp_path / "map.PNG")
     content = (tmp_path / "map.PNG").read_bytes()
-    # The signature of PNG, and the width in the header: twice the picture's.
-    width = int(str(picture).split('width="')[1].split('"')[0])
+    # The signature of PNG, and the width in the header: twice the picture's, which has a margin of 14 on either side.
+    width = int(str(picture).split('width="')[1].split('"')[0]) + 28
     assert content[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(content[16:20], "big") == 2 * width
     with pytest.raises(wb.ArgumentError, match="ends in neither"):
         picture.save(tmp_path / "map.pdf")
@@ -136,7 +137,7 @@ def test_a_png_has_the_colours_of_the_picture(tmp_path):
         report.plot().save(tmp_path / "again.png")
     finally:
         resvg.svg_to_bytes = original
-    assert "var(" not in seen[0] and "fill:#d55e00" in seen[0] and _png.__all__ == ["png_of"]
+    assert "var(" not in seen[0] and "fill:#d55e00;fill:#d55e00" in seen[0] and _png.__all__ == ["png_of"]
 
 
 def test_a_png_has_words(tmp_path):
@@ -279,6 +280,23 @@ def test_a_failing_gradient_shows_its_jacobian():
         report.plot(1)
 
 
+def test_a_saved_picture_has_a_page(tmp_path):
+    picture = differing((3,), [(1,)], [0.5]).plot()
+    path = tmp_path / "map.svg"
+    for options, ground in (({}, "#ffffff"), ({"page": "light"}, "#ffffff"), ({"page": "dark"}, "#111111")):
+        picture.save(path, **options)
+        assert f'fill="{ground}"/>' in path.read_text() and "var(" not in path.read_text()
+    picture.save(path, page=None)
+    assert path.read_text() == str(picture)
+    with pytest.raises(wb.ArgumentError, match='page is "grey"; it is one of "light", "dark"'):
+        picture.save(path, page="grey")
+    resvg = pytest.importorskip("resvg_py")
+    assert resvg
+    for page in ("light", "dark", None):
+        picture.save(tmp_path / f"{page}.png", page=page)
+    assert len({(tmp_path / f"{page}.png").read_bytes() for page in ("light", "dark", None)}) == 3
+
+
 def test_a_writer_map_names_block_and_thread():
     source = """
     __global__ void half(const float* x, float* y, int n) {
@@ -286,11 +304,36 @@ def test_a_writer_map_names_block_and_thread():
         if (i < n && i != 5) y[i] = x[i];
     }"""
     half = wb.op("pictures::half(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", block=32)
-    shown = tips(half.writer_map(np.ones(70, np.float32)))
+    written = half.writer_map(np.ones(70, np.float32))
+    shown = tips(written.plot())
     assert len(shown) == 70 and shown[5] == "[5]: nobody wrote it"
     assert shown[69] == "[69]: block (2, 0, 0), thread (5, 0, 0)"
     host = wb.op("pictures::host(Tensor x) -> Tensor", lambda x: x + 1)
     assert not hasattr(host, "writer_map")
+    # As arrays: thread i of all wrote element i, but for the one that is left out.
+    at = np.arange(70)
+    assert written.shape == (70,) and written.block == (32, 1, 1) and written.unwritten.tolist() == (at == 5).tolist()
+    expected = np.where(at == 5, -1, at // 32), np.where(at == 5, -1, at % 32)
+    assert (written.blocks[:, 0] == expected[0]).all() and (written.threads[:, 0] == expected[1]).all()
+    assert "1 element unwritten, the first at [5]" in repr(written) and written.others == {}
+
+
+def test_a_writer_map_goes_to_an_element_and_has_all_arrays():
+    source = """
+    __global__ void both(const float* x, float* y, float* z, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) { y[i] = x[i]; if (i != n - 1) z[i] = x[i]; }
+    }"""
+    both = wb.op("pictures::both(Tensor x) -> (Tensor y, Tensor z)", source, shape="x[n] -> y[n], z[n]")
+    written = both.writer_map(np.ones(10_000, np.float32))
+    assert written.name == "y" and list(written.others) == ["z"] and not written.unwritten.any()
+    assert "[0:1536] of [10000]" in str(written.plot()) and "[640:2176] of [10000]" in str(written.plot(at=700))
+    # The hole is where the picture is.
+    assert "[9999]: nobody wrote it" in tips(written.others["z"].plot())
+    assert str(written.plot(at=-1)) == str(written.plot(at=(9999,)))
+    for wrong in (10_000, (0, 0), "x", 1.5, (-10_001,)):
+        with pytest.raises(wb.ArgumentError, match=r"an index of an array of shape \(10000,\) is wanted"):
+            written.plot(at=wrong)
 
 
 def test_ceilings_are_positive_numbers():

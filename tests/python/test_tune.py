@@ -238,18 +238,26 @@ def test_rows_of_another_tuning_are_refused():
     assert {row["config"]["PER"]: row["ratio"] for row in more.rows}[4] == 1.0
 
 
-def test_a_stop_within_a_share_keeps_what_has_a_time(monkeypatch):
-    def stopped(calls, size, seconds):
+def test_a_stop_within_a_share_keeps_what_was_checked_and_timed(monkeypatch):
+    def stopped(calls, size, seconds, others, tell):
         # Two have been through the first round when the stop comes.
-        return [(1e-6, 1e-6, 1e-6, 1.0, 11, 1), (2e-6, 2e-6, 2e-6, 2.0, 11, 1), None], True
+        times = [(1e-6, 1e-6, 1e-6, 1.0, 1.0, 1.0, 11, 1), (2e-6, 2e-6, 2e-6, 2.0, 1.9, 2.1, 11, 1), None, None]
+        return times[: len(calls)], True
 
     native = {name: getattr(tuning_worker._workbench, name) for name in ("check_op", "schema_arguments")}
     monkeypatch.setattr(tuning_worker, "_workbench", type("W", (), {**native, "eliminate": staticmethod(stopped)}))
-    report = tune({"PER": [1, 2, 4], "FACTOR": [2]})
-    assert [(row["config"]["PER"], row["ratio"]) for row in report.rows] == [(1, 1.0), (2, 2.0)] and "stopped: 2 of 3" in str(report)
+    params = {"PER": [1, 2, 4, 8], "FACTOR": [2]}
+    report = tune(params, where=lambda config: True)
+    assert [(row["config"]["PER"], row["status"], row.get("ratio")) for row in report.rows] == [(1, "ok", 1.0), (2, "ok", 2.0), (4, "ok", None), (8, "ok", None)]
+    assert "stopped: 4 of 4 configurations were checked, and 2 timed" in str(report) and "right, not timed" in str(report)
+    assert report.best_config == {"PER": 1, "FACTOR": 2}
+    monkeypatch.undo()
+    # What was not timed is measured by the next one.
+    resumed = tune(params, resume=report)
+    assert all("median" in row for row in resumed.rows) and resumed.rows[1]["ratio"] == 2.0 and "median" not in report.rows[2]
 
 
-def test_a_stop_in_the_middle_of_timing_stops():
+def test_a_stop_before_any_time_keeps_what_was_checked():
     calls = []
 
     original = tuning_worker._call
@@ -259,7 +267,7 @@ def test_a_stop_in_the_middle_of_timing_stops():
 
         def run():
             calls.append(op)
-            if len(calls) > 5:
+            if len(calls) > 1:
                 raise KeyboardInterrupt
             call()
 
@@ -267,9 +275,77 @@ def test_a_stop_in_the_middle_of_timing_stops():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tuning_worker, "_call", counted)
-        with pytest.raises(KeyboardInterrupt):
-            tune({"PER": [1, 2], "FACTOR": [2]})
-    assert len(calls) == 6
+        report = tune({"PER": [1, 2], "FACTOR": [2, 3]})
+    assert len(calls) == 2
+    assert [row["status"] for row in report.rows] == ["ok", "wrong", "ok", "wrong"] and "configurations 4, right 2, timed 0" in str(report)
+    with pytest.raises(wb.ArgumentError, match="no configuration was timed"):
+        report.best
+
+
+def test_a_stop_during_checks_keeps_those_before():
+    seen = []
+
+    def stopping(x):
+        seen.append(x)
+        # The first is looked for once, and checked again as one of the share.
+        if len(seen) > 3:
+            raise KeyboardInterrupt
+        return 2 * x
+
+    report = tune({"PER": [1, 2, 4], "FACTOR": [2]}, reference=stopping)
+    assert [row["config"]["PER"] for row in report.rows] == [1, 2] and "stopped: 2 of 3 configurations were checked, and 0 timed" in str(report)
+
+    def at_once(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tune({"PER": [1, 2], "FACTOR": [2]}, reference=at_once)
+
+
+def with_times(report, *intervals):
+    """The report with other ratios: for each row the ratio and its interval."""
+    for row, (ratio, low, high) in zip(report.rows, intervals):
+        row.update(median=1e-6 * ratio, low=1e-6, high=1e-6, ratio=ratio, ratio_low=low, ratio_high=high, samples=11, round=3)
+    return report
+
+
+def test_a_tie_leaves_the_first_and_is_told():
+    report = with_times(tune({"PER": [1, 2, 4], "FACTOR": [2]}), (1.0, 1.0, 1.0), (0.98, 0.95, 1.02), (1.5, 1.4, 1.6))
+    assert report.best_config["PER"] == 1 and [row["config"]["PER"] for row in report.tied] == [2]
+    assert [row["config"]["PER"] for row in report.ranked] == [1, 2, 4] and "no difference shown to 1 other" in str(report)
+    with_times(report, (1.0, 1.0, 1.0), (0.8, 0.75, 0.85), (0.9, 0.84, 0.95))
+    assert report.best_config["PER"] == 2 and [row["config"]["PER"] for row in report.tied] == [4]
+    with_times(report, (1.0, 1.0, 1.0), (0.8, 0.75, 0.83), (0.9, 0.84, 0.95))
+    assert report.tied == [] and "fastest PER=2 FACTOR=2" in str(report)
+
+
+def test_a_time_of_the_table_is_in_the_rows():
+    report = tune({"PER": [1, 2], "FACTOR": [2, 3]})
+    first, wrong, second, _ = report.rows
+    assert second["time"] == first["median"] * second["ratio"] and first["time"] == first["median"] and "time" not in wrong
+    frame = report.to_pandas()
+    assert frame["time"].tolist()[2] == second["time"] and frame["time"].isna().tolist() == [False, True, False, True]
+
+
+def test_a_report_is_pickled_and_resumed():
+    local = lambda n: np.ones(n, np.float32)
+    report = tune({"PER": [1, 2], "FACTOR": [2]}, make_args=local, reference=lambda x: 2 * x)
+    again = pickle.loads(pickle.dumps(report))
+    assert again.rows == report.rows and str(again) == str(report) and again.best_config == report.best_config
+    assert again.best(ones(2)).tolist() == [2, 2] and again.best.reference is None
+    calls = []
+
+    def elsewhere(*args, **kwargs):
+        calls.append(args)
+
+    # The same functions, written once more, go on; nothing is left to measure.
+    more = tune({"PER": [1, 2], "FACTOR": [2]}, make_args=lambda n: np.ones(n, np.float32), reference=lambda x: 2 * x, resume=again)
+    assert [row["ratio"] for row in more.rows] == [row["ratio"] for row in report.rows] and not calls
+    with pytest.raises(wb.ArgumentError, match="another reference"):
+        tune({"PER": [1, 2], "FACTOR": [2]}, make_args=lambda n: np.ones(n, np.float32), reference=lambda x: 3 * x, resume=again)
+    # Functions of a module go with it.
+    kept = pickle.loads(pickle.dumps(tune({"PER": [1], "FACTOR": [2]})))
+    assert kept.best.reference is doubled
 
 
 def test_values_may_be_an_iterator_and_where_may_change_its_dict():
@@ -333,15 +409,17 @@ def test_a_stop_keeps_what_was_measured(monkeypatch):
     calls = []
     measure = tuning_worker.measure
 
-    def interrupted(task, tell):
-        calls.append(task)
+    def interrupted(task, tell, others):
+        calls.append((len(task.configs), others))
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return measure(task, tell)
+        return measure(task, tell, others)
 
     monkeypatch.setattr(tuning.tuning_worker, "measure", interrupted)
     report = tune(many(20))
     assert 0 < len(report.rows) < 20 and "stopped: " in str(report) and report.best_config["PER"] == 1
+    # The rest of the second share is told as what is left, and a stop is the end: the best are not timed once more.
+    assert [others for _, others in calls] == [1, 0]
 
 
 def test_processes_share_the_work():
@@ -417,7 +495,18 @@ def test_a_tuning_tells_what_it_does(monkeypatch):
         yield lines.append
 
     monkeypatch.setattr(tuning, "progress_text", text)
-    monkeypatch.setattr(tuning_worker, "_time", lambda task, right: [row.update(median=1.0, low=1.0, high=1.0, ratio=1.0, samples=1, round=1) for row, _, _ in right.values()])
     tune({"PER": [1, 2], "FACTOR": [2]}, seconds=1)
-    assert [line.partition("; ")[2] for line in lines[:3]] == ["checking 1 of 2", "checking 2 of 2", "timing 2 in turns"]
-    assert lines[0].startswith("0/2 configurations") and lines[-1].startswith("2/2 configurations")
+    assert lines[:2] == ["0 of 2 configurations checked", "1 of 2 configurations checked"]
+    assert lines[2] == "0 of 2 configurations have their best code"
+    rounds = [line for line in lines if line.startswith("round ")]
+    assert rounds[0].startswith("round 1 of 3: 2 configurations, 0 samples of each") and all(" s left" in line for line in rounds)
+    # The second configuration may leave early.
+    assert any("; best so far PER=" in line for line in rounds)
+
+
+def test_several_shares_tell_how_many_are_measured(monkeypatch):
+    lines = []
+    monkeypatch.setattr(tuning, "progress_text", lambda expected=0: contextlib.nullcontext(lines.append))
+    tune(many(20))
+    assert lines[0].startswith("0 of 20 configurations measured; 0 of ") and any(line.startswith("16 of 20 configurations measured; ") for line in lines)
+    assert lines[-1].startswith("the best 5 once more, side by side; ")

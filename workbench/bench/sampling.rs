@@ -4,6 +4,7 @@
 //! that rotates from round to round. So drift of the clock frequency and noise of other processes affect all alike, and samples of one
 //! round can be compared as pairs.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,10 @@ pub struct BenchConfig {
     /// The longest wait for the best code of a contestant at a size, within [`max_total`](Self::max_total); the report then says that it was not
     /// there.
     pub max_wait: Duration,
+    /// Samples of each contestant from which a size counts that a stop came into.
+    pub least: usize,
+    /// The time after which it is told how far the measurement is.
+    pub first_told: Duration,
 }
 
 impl Default for BenchConfig {
@@ -65,6 +70,8 @@ impl Default for BenchConfig {
             warm_up: Duration::from_millis(10),
             min_sample: Duration::from_micros(50),
             max_wait: settled::MAX_WAIT,
+            least: LEAST,
+            first_told: FIRST_TOLD,
         }
     }
 }
@@ -72,11 +79,11 @@ impl Default for BenchConfig {
 /// Most calls in a batch: reached only by a contestant that does nothing.
 const MOST_CALLS: u64 = 1 << 24;
 
-/// Samples of each contestant from which a size that was not finished counts.
+/// Samples of each contestant from which a size that was not finished counts, where nothing else is said.
 pub const LEAST: usize = 5;
 
-/// Samples of each contestant that a median's 95 % interval needs, which are enough where each takes a flush of the caches.
-const LEAST_FLUSHED: usize = 6;
+/// Samples that a median's 95 % interval needs.
+pub const LEAST_OF_INTERVAL: usize = 6;
 
 struct Entrant<'a> {
     run: Contestant<'a>,
@@ -116,7 +123,7 @@ pub struct Asking<'a> {
     pub ask: &'a dyn Fn() -> Result<()>,
     /// True for an error, of `ask` or of a contestant, that comes of the user's wish.
     pub is_stop: &'a dyn Fn(&Error) -> bool,
-    /// Told between samples how far the measurement is, after [`FIRST_TOLD`] and then every [`TOLD_EVERY`].
+    /// Told during waits and between samples how far the measurement is, after [`BenchConfig::first_told`] and then every [`TOLD_EVERY`].
     pub tell: Option<&'a dyn Fn(&Progress<'_>)>,
 }
 
@@ -135,11 +142,20 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The time after which a measurement tells how far it is.
+/// The time after which a measurement tells how far it is, where nothing else is said.
 pub const FIRST_TOLD: Duration = Duration::from_secs(1);
 
 /// The time between two tellings.
 pub const TOLD_EVERY: Duration = Duration::from_millis(400);
+
+/// The stage of the measurement of a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Contestants are called until their best code is there: the number of those that are ready.
+    Preparing(usize),
+    /// Contestants take turns: the number of samples that each has.
+    Sampling(usize),
+}
 
 /// The progress of a measurement.
 #[derive(Debug)]
@@ -150,9 +166,11 @@ pub struct Progress<'p> {
     pub sizes: usize,
     /// The size that is being measured.
     pub size: u64,
+    /// The stage of its measurement.
+    pub stage: Stage,
     /// The time since the beginning.
     pub elapsed: Duration,
-    /// The medians of the size that is being measured so far, in seconds per call, by contestant.
+    /// The medians of the size that is being measured so far, in seconds per call, by contestant; 0 where there is none.
     pub medians: Vec<(&'p str, f64)>,
     /// The report on the sizes that have been measured.
     pub report: BenchReport,
@@ -164,6 +182,11 @@ impl Progress<'_> {
         let mut parts = vec![units::count(self.size), format!("{}/{} sizes", self.done, self.sizes)];
         let known = self.medians.iter().filter(|(_, median)| *median > 0.0);
         parts.extend(known.map(|(name, median)| format!("{name} {}", units::seconds(*median))));
+        if let Stage::Preparing(ready) = self.stage
+            && let Some((name, _)) = self.medians.get(ready)
+        {
+            parts.push(format!("waiting for the best code of {name}"));
+        }
         let elapsed = self.elapsed.as_secs_f64();
         parts.push(match self.done {
             0 => format!("{elapsed:.0} s so far"),
@@ -202,7 +225,7 @@ fn hold(names: &[String], sizes: &[u64], config: &BenchConfig) -> Result<()> {
 }
 
 /// Times as [`sweep`] does until the user wants it to stop. What was measured until then is the result, with a note; a size counts
-/// if each contestant has [`LEAST`] samples of it.
+/// if each contestant has [`BenchConfig::least`] samples of it.
 ///
 /// # Errors
 /// As [`sweep`]; and the user's wish where nothing was measured yet.
@@ -221,7 +244,7 @@ pub fn sweep_while<'a>(
     let begin = Instant::now();
     // A contestant whose code was waited for in vain is not waited for again.
     let mut late = vec![false; names.len()];
-    let mut teller = Teller { tell: asking.tell, next: begin + FIRST_TOLD };
+    let teller = RefCell::new(Teller { tell: asking.tell, next: begin + config.first_told });
     let policy = Policy {
         confidence: CONFIDENCE,
         timer_overhead_s: timer.overhead_s,
@@ -249,13 +272,29 @@ pub fn sweep_while<'a>(
             notes.push(format!("stopped after {limit}: {missing} of {} sizes not measured", sizes.len()));
             break;
         }
-        let mut entrants = Vec::with_capacity(names.len());
+        let mut entrants: Vec<Entrant<'a>> = Vec::with_capacity(names.len());
+        let told = |stage: Stage, medians: &dyn Fn(usize) -> f64| {
+            teller.borrow_mut().tell(|| Progress {
+                done: measured,
+                sizes: sizes.len(),
+                size,
+                stage,
+                elapsed: begin.elapsed(),
+                medians: names.iter().enumerate().map(|(i, name)| (name.as_str(), medians(i))).collect(),
+                report: report(rows.clone(), Vec::new()),
+            });
+        };
         let mut measure = || -> Result<()> {
             for (contestant, name) in names.iter().enumerate() {
+                told(Stage::Preparing(contestant), &|_| 0.0);
                 let mut run = make(contestant, size)?;
                 let left = config.max_total.saturating_sub(begin.elapsed());
                 let wait = if late[contestant] { Duration::ZERO } else { config.max_wait.min(left) };
-                let (batch, is_best) = warm_up(&timer, &mut *run, config, &Patience::new(asking.ask, wait))?;
+                let ask = || {
+                    told(Stage::Preparing(contestant), &|_| 0.0);
+                    (asking.ask)()
+                };
+                let (batch, is_best) = warm_up(&timer, &mut *run, config, &Patience::new(&ask, wait))?;
                 if !is_best && !std::mem::replace(&mut late[contestant], true) {
                     let limit = units::seconds(config.max_wait.min(config.max_total).as_secs_f64());
                     notes.push(format!(
@@ -265,14 +304,8 @@ pub fn sweep_while<'a>(
                 entrants.push(Entrant { run, batch, times: Vec::new(), tiers: Vec::new() });
             }
             let mut told = |entrants: &[Entrant<'_>]| {
-                teller.tell(|| Progress {
-                    done: measured,
-                    sizes: sizes.len(),
-                    size,
-                    elapsed: begin.elapsed(),
-                    medians: names.iter().map(String::as_str).zip(entrants.iter().map(Entrant::median)).collect(),
-                    report: report(rows.clone(), Vec::new()),
-                });
+                let samples = entrants.iter().map(|e| e.times.len()).min().unwrap_or(0);
+                told(Stage::Sampling(samples), &|i| entrants[i].median());
             };
             sample(&timer, &mut entrants, &mut flusher, config, begin, &mut told)
         };
@@ -281,7 +314,7 @@ pub fn sweep_while<'a>(
             ended => ended.map(|()| None)?,
         };
         let least = entrants.iter().map(|e| e.times.len()).min().unwrap_or(0);
-        let counts = stop.is_none() || entrants.len() == names.len() && least >= LEAST;
+        let counts = stop.is_none() || entrants.len() == names.len() && least >= config.least.max(1);
         if counts {
             let finished = entrants.into_iter().zip(names);
             rows.extend(finished.map(|(e, name)| {
@@ -317,7 +350,7 @@ fn sample(
     let count = entrants.len();
     for round in 0..config.rounds {
         // A flush takes longer than most calls: then the samples that an interval needs are enough.
-        let least = if flusher.is_some() { config.min_samples.min(LEAST_FLUSHED) } else { config.min_samples };
+        let least = if flusher.is_some() { config.min_samples.min(LEAST_OF_INTERVAL) } else { config.min_samples };
         let enough = round >= least && start.elapsed() >= config.target_time_per_size;
         if enough || (round > 0 && begin.elapsed() >= config.max_total) {
             break;
@@ -418,7 +451,7 @@ impl Flusher {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::{Cell, RefCell};
+    use std::cell::Cell;
 
     use super::*;
 
@@ -605,6 +638,25 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_is_told_and_who_wants_it_keeps_a_single_sample() {
+        let stages = RefCell::new(Vec::new());
+        let tell = |now: &Progress<'_>| stages.borrow_mut().push(now.stage);
+        let calls = Cell::new(0);
+        // A call that warms up, and a sample; the third is stopped.
+        let call = || {
+            calls.set(calls.get() + 1);
+            std::thread::sleep(Duration::from_millis(1));
+            if calls.get() == 3 { Err(Error::Other("stop".to_owned())) } else { Ok(()) }
+        };
+        let asking =
+            Asking { ask: &|| Ok(()), is_stop: &|error: &Error| error.to_string() == "stop", tell: Some(&tell) };
+        let config = BenchConfig { least: 1, first_told: Duration::ZERO, ..quick() };
+        let report = sweep_while(&names(&["a"]), &[1], |_, _| Ok(Box::new(call)), &config, &asking).unwrap();
+        assert_eq!(report.rows[0].samples, 1);
+        assert_eq!(stages.borrow()[0], Stage::Preparing(0));
+    }
+
+    #[test]
     fn errors_come_back() {
         let fails =
             |_: usize, _: u64| -> Result<Contestant<'static>> { Ok(Box::new(|| Err(Error::Other("x".into())))) };
@@ -617,9 +669,12 @@ mod tests {
     #[test]
     fn the_line_says_what_is_left() {
         let report = sweep(&names(&["a"]), &[1], |_, _| Ok(Box::new(|| Ok(()))), &quick()).unwrap();
-        let line = |done, sizes, size, elapsed, medians: &[(&str, f64)]| {
+        let told = |stage, done, sizes, size, elapsed, medians: &[(&str, f64)]| {
             let (medians, elapsed) = (medians.to_vec(), Duration::from_secs_f64(elapsed));
-            Progress { done, sizes, size, elapsed, medians, report: report.clone() }.line()
+            Progress { done, sizes, size, stage, elapsed, medians, report: report.clone() }.line()
+        };
+        let line = |done, sizes, size, elapsed, medians: &[(&str, f64)]| {
+            told(Stage::Sampling(1), done, sizes, size, elapsed, medians)
         };
         // 14 s for 7 sizes leave 12 s for the other 6.
         assert_eq!(
@@ -627,5 +682,9 @@ mod tests {
             "4 Ki  7/13 sizes  mine 4.30 µs  numpy 7.80 µs  about 12 s left"
         );
         assert_eq!(line(0, 2, 64, 3.2, &[("mine", 0.0)]), "64  0/2 sizes  3 s so far");
+        assert_eq!(
+            told(Stage::Preparing(1), 0, 2, 64, 3.2, &[("mine", 0.0), ("theirs", 0.0)]),
+            "64  0/2 sizes  waiting for the best code of theirs  3 s so far"
+        );
     }
 }

@@ -131,12 +131,14 @@ pub struct Mismatch {
     pub writer: Option<Writer>,
     /// True if the element still holds the poison it was given before the launch: nobody wrote it.
     pub unwritten: bool,
+    /// True if nobody wrote the element that it is compared with, as another version of an operator may leave some out.
+    pub expected_unwritten: bool,
 }
 
 /// The number of mismatches that are listed.
 const LISTED: usize = 8;
 
-/// The result of a comparison.
+/// The result of a comparison. Errors are those of elements that were written: what an element that nobody wrote holds is no result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// True if everything agrees.
@@ -158,12 +160,40 @@ pub struct Comparison {
     pub max_share: f64,
     /// The number of elements that do not agree.
     pub mismatches: usize,
+    /// The numbers of those, in row-major order, that nobody wrote: they still hold the poison. Data has their count.
+    #[serde(serialize_with = "count")]
+    pub unwritten: Vec<usize>,
+    /// As `unwritten`, of the elements that they are compared with.
+    #[serde(serialize_with = "count")]
+    pub expected_unwritten: Vec<usize>,
     /// The number of those that are NaN on both sides, which agree only where that is asked for.
     pub both_nan: usize,
     /// The number of elements that were compared.
     pub total: usize,
     /// The first mismatches.
     pub first: Vec<Mismatch>,
+    /// The mismatch whose error takes the largest share of its tolerance, of those that were written on both sides; the first of several.
+    pub worst: Option<Mismatch>,
+}
+
+/// Data has the count of a list.
+fn count<S: serde::Serializer>(list: &[usize], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(list.len() as u64)
+}
+
+/// The errors of an element.
+#[derive(Debug, Clone, Copy)]
+struct Errors {
+    abs: f64,
+    rel: f64,
+    ulp: f64,
+    share: f64,
+}
+
+/// True if an element still holds the poison. Elements of one byte are not told apart from written ones by their value.
+fn is_poison(tensor: &Tensor, element: usize) -> bool {
+    let size = tensor.dtype().size();
+    size > 1 && tensor.raw()[element * size..][..size].iter().all(|byte| *byte == crate::ir::POISON)
 }
 
 /// Compares two arrays. `expected` may be of another element type (a float64 reference of a float32 result): it is rounded to the actual
@@ -193,9 +223,12 @@ pub fn compare_as(
         max_ulp: 0.0,
         max_share: 0.0,
         mismatches: 0,
+        unwritten: Vec::new(),
+        expected_unwritten: Vec::new(),
         both_nan: 0,
         total: actual.numel(),
         first: Vec::new(),
+        worst: None,
     };
     if actual.shape() != expected.shape() {
         let why = format!("the result has shape {:?}, and the reference {:?}", actual.shape(), expected.shape());
@@ -206,8 +239,19 @@ pub fn compare_as(
         return out.impossible(why);
     }
     let exact = !actual.dtype().is_float() && tolerance.rtol == 0.0 && tolerance.atol == 0.0;
-    let size = actual.dtype().size();
     let (a, e) = (actual.to_f64_vec(), expected.to_f64_vec());
+    let mismatch = |i: usize, errors: Errors| Mismatch {
+        index: unravel(i, actual.shape()),
+        actual: Value::of(actual, i, a[i]),
+        expected: Value::of(expected, i, e[i]),
+        abs: errors.abs,
+        rel: errors.rel,
+        ulp: errors.ulp,
+        writer: None,
+        unwritten: is_poison(actual, i),
+        expected_unwritten: expected.is_spoiled(i),
+    };
+    let mut worst: Option<(usize, Errors)> = None;
     for i in 0..a.len() {
         let (x, y) = (a[i], e[i]);
         let both_nan = x.is_nan() && y.is_nan();
@@ -236,35 +280,117 @@ pub fn compare_as(
         } else {
             x == y
         };
-        if finite || !agrees {
-            out.max_abs = worse(out.max_abs, abs);
-            out.max_rel = worse(out.max_rel, rel);
-            out.max_ulp = worse(out.max_ulp, ulp);
-            let share = if abs == 0.0 || abs.is_infinite() { abs } else { abs / tolerance.of(y) };
-            out.max_share = worse(out.max_share, share);
+        let share = if abs == 0.0 || abs.is_infinite() { abs } else { abs / tolerance.of(y) };
+        let errors = Errors { abs, rel, ulp, share };
+        let (unwritten, expected_unwritten) = (!agrees && is_poison(actual, i), !agrees && expected.is_spoiled(i));
+        out.unwritten.extend(unwritten.then_some(i));
+        out.expected_unwritten.extend(expected_unwritten.then_some(i));
+        if !unwritten && !expected_unwritten && (finite || !agrees) {
+            out.take(errors);
+            if !agrees && worst.is_none_or(|(_, worst)| is_worse(share, worst.share)) {
+                worst = Some((i, errors));
+            }
         }
         if !agrees {
             out.passed = false;
             out.mismatches += 1;
             out.both_nan += usize::from(both_nan);
             if out.first.len() < LISTED {
-                out.first.push(Mismatch {
-                    index: unravel(i, actual.shape()),
-                    actual: Value::of(actual, i, x),
-                    expected: Value::of(expected, i, y),
-                    abs,
-                    rel,
-                    ulp,
-                    writer: None,
-                    unwritten: actual.raw()[i * size..(i + 1) * size].iter().all(|b| *b == crate::ir::POISON),
-                });
+                out.first.push(mismatch(i, errors));
             }
         }
     }
+    out.worst = worst.map(|(i, errors)| mismatch(i, errors));
     out
 }
 
 impl Comparison {
+    /// Takes the errors of an element into the largest.
+    fn take(&mut self, errors: Errors) {
+        self.max_abs = worse(self.max_abs, errors.abs);
+        self.max_rel = worse(self.max_rel, errors.rel);
+        self.max_ulp = worse(self.max_ulp, errors.ulp);
+        self.max_share = worse(self.max_share, errors.share);
+    }
+
+    /// The number of mismatches that nobody wrote on one of the sides.
+    pub fn left_out(&self) -> usize {
+        // An element that neither side wrote is in both lists.
+        let both = self.expected_unwritten.iter().filter(|i| self.unwritten.binary_search(i).is_ok()).count();
+        self.unwritten.len() + self.expected_unwritten.len() - both
+    }
+
+    /// The mismatches that are listed: the worst, if it is not among the first anyway, then the first.
+    pub fn listed(&self) -> impl Iterator<Item = &Mismatch> {
+        let worst = self.worst.iter().filter(|worst| self.first.iter().all(|m| m.index != worst.index));
+        worst.chain(&self.first)
+    }
+
+    /// Corrects which elements nobody wrote, by the writers of the elements: a value that is the poison by chance was written. `written` is true for
+    /// an element that somebody wrote; `actual`, `expected` and `ulps` are all elements and their errors.
+    pub fn note_written(
+        &mut self,
+        written: &dyn Fn(usize) -> bool,
+        (actual, expected, ulps): (&[f64], &[f64], &[f64]),
+        shape: &[usize],
+    ) {
+        let (by_chance, unwritten) = std::mem::take(&mut self.unwritten).into_iter().partition(|&i| written(i));
+        self.unwritten = unwritten;
+        let by_chance: Vec<usize> = by_chance;
+        for i in by_chance {
+            self.take(self.errors(actual[i], expected[i], ulps[i]));
+            let index = unravel(i, shape);
+            if let Some(mismatch) = self.first.iter_mut().find(|m| m.index == index) {
+                mismatch.unwritten = false;
+            }
+        }
+    }
+
+    /// As [`Comparison::note_written`], for an array of elements of one byte, which may be anything: those that nobody wrote are known by their writers
+    /// alone.
+    pub fn note_written_bytes(
+        &mut self,
+        written: &dyn Fn(usize) -> bool,
+        (actual, expected, ulps): (&[f64], &[f64], &[f64]),
+        shape: &[usize],
+    ) {
+        let errors: Vec<Errors> = (0..actual.len()).map(|i| self.errors(actual[i], expected[i], ulps[i])).collect();
+        let differs = |i: &usize| errors[*i].abs > self.tolerance.of(expected[*i]);
+        let differing: Vec<usize> = (0..actual.len()).filter(differs).collect();
+        let (written, unwritten): (Vec<usize>, Vec<usize>) = differing.iter().partition(|&&i| written(i));
+        if unwritten.is_empty() {
+            return;
+        }
+        let is_left_out = |i: &usize| unwritten.binary_search(i).is_ok();
+        (self.max_abs, self.max_rel, self.max_ulp, self.max_share) = (0.0, 0.0, 0.0, 0.0);
+        (0..actual.len()).filter(|i| !is_left_out(i)).for_each(|i| self.take(errors[i]));
+        // The first of the largest.
+        let worst = written.into_iter().rev().max_by(|&a, &b| errors[a].share.total_cmp(&errors[b].share));
+        let whole = |value: f64| Value::Integer(value as i128);
+        self.worst = worst.map(|i| Mismatch {
+            index: unravel(i, shape),
+            actual: whole(actual[i]),
+            expected: whole(expected[i]),
+            abs: errors[i].abs,
+            rel: errors[i].rel,
+            ulp: errors[i].ulp,
+            writer: None,
+            unwritten: false,
+            expected_unwritten: false,
+        });
+        for mismatch in &mut self.first {
+            mismatch.unwritten = is_left_out(&super::report::linear(&mismatch.index, shape));
+        }
+        self.unwritten = unwritten;
+    }
+
+    /// The errors of an element from its value as a double.
+    fn errors(&self, actual: f64, expected: f64, ulp: f64) -> Errors {
+        let abs = (actual - expected).abs();
+        let by = |size: f64| if abs == 0.0 || abs.is_infinite() { abs } else { abs / size };
+        Errors { abs, rel: by(expected.abs()), ulp, share: by(self.tolerance.of(expected)) }
+    }
+
     /// The largest share in words: "2 % of its tolerance", "95 times its tolerance".
     pub fn share(&self) -> String {
         match self.max_share {
@@ -293,6 +419,12 @@ impl Comparison {
             ..self
         }
     }
+}
+
+/// True if a share is worse than another: NaN, which has none, as an infinite one.
+fn is_worse(a: f64, b: f64) -> bool {
+    let order = |share: f64| if share.is_nan() { f64::INFINITY } else { share };
+    order(a) > order(b)
 }
 
 /// The larger of two errors; NaN is worse than any number.
@@ -408,6 +540,79 @@ mod tests {
         // The step from 2.0 to 2.5 is a quarter of the way to 4, with 2^23 numbers a binade.
         assert_eq!(c.first[0].ulp, f64::from(1 << 21));
         assert_eq!(c.first[1].index, vec![2]);
+    }
+
+    /// An array of 4 whose elements nobody wrote, but for those given.
+    fn poisoned(written: &[(usize, f32)]) -> Tensor {
+        let mut values = [f32::from_ne_bytes([crate::ir::POISON; 4]); 4];
+        written.iter().for_each(|&(i, value)| values[i] = value);
+        tensor(&values)
+    }
+
+    #[test]
+    fn errors_are_those_of_what_was_written() {
+        let expected = tensor(&[1.0; 4]);
+        let c = compare(&poisoned(&[(0, 1.0), (2, 1.5)]), &expected, None, false);
+        assert_eq!((c.mismatches, &c.unwritten[..], c.max_abs, c.max_rel), (3, &[1, 3][..], 0.5, 0.5));
+        assert_eq!(c.worst.as_ref().map(|m| (m.index.clone(), m.abs)), Some((vec![2], 0.5)));
+        assert!(c.first[0].unwritten && !c.first[1].unwritten);
+        // Where all that was written agrees, there is no error and no worst element.
+        let c = compare(&poisoned(&[(0, 1.0)]), &expected, None, false);
+        assert_eq!((c.passed, c.max_abs, c.max_ulp, c.worst), (false, 0.0, 0.0, None));
+        // A NaN on the other side is no reason to count what nobody wrote.
+        let c = compare(&poisoned(&[]), &tensor(&[f32::NAN; 4]), None, true);
+        assert_eq!((c.unwritten.len(), c.max_abs), (4, 0.0));
+        // Version 1 left out elements 0 and 1, the other one 1 and 3.
+        let mut old = poisoned(&[(2, 1.0), (3, 1.0)]);
+        old.spoil_poison();
+        let c = compare(&poisoned(&[(0, 1.0), (2, 1.0)]), &old, None, false);
+        assert_eq!(
+            (&c.unwritten[..], &c.expected_unwritten[..], c.left_out(), c.max_abs),
+            (&[1, 3][..], &[0, 1][..], 3, 0.0)
+        );
+    }
+
+    #[test]
+    fn what_is_the_poison_by_chance_was_written() {
+        let expected = [1.0; 4];
+        let tensors = (poisoned(&[(0, 1.0), (2, 1.5)]), tensor(&[1.0; 4]));
+        let mut c = compare(&tensors.0, &tensors.1, None, false);
+        let (actual, ulps) = (tensors.0.to_f64_vec(), [1.0; 4]);
+        let poison = actual[3];
+        c.note_written(&|i| i == 3, (&actual, &expected, &ulps), &[4]);
+        assert_eq!((&c.unwritten[..], c.max_abs), (&[1][..], (poison - 1.0).abs()));
+        assert_eq!(c.first.iter().map(|m| m.unwritten).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn bytes_that_nobody_wrote_are_known_by_their_writers() {
+        // Element 1 holds what the poison is, and was written; 2 and 3 were not.
+        let bytes = |values: &[u8]| Tensor::from_slice(&[values.len()], values).expect("bytes");
+        let (actual, expected) = (bytes(&[7, 203, 203, 203, 9]), bytes(&[7, 200, 1, 203, 10]));
+        let mut c = compare(&actual, &expected, None, false);
+        assert_eq!((c.max_abs, c.unwritten.len()), (202.0, 0));
+        let (a, e) = (actual.to_f64_vec(), expected.to_f64_vec());
+        c.note_written_bytes(&|i| i != 2 && i != 3, (&a, &e, &[0.0, 3.0, 202.0, 0.0, 1.0]), &[5]);
+        // The third agrees by chance.
+        assert_eq!((&c.unwritten[..], c.max_abs, c.max_ulp), (&[2][..], 3.0, 3.0));
+        assert_eq!(c.first.iter().map(|m| m.unwritten).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(c.worst.map(|m| (m.index, m.actual)), Some((vec![1], Value::Integer(203))));
+    }
+
+    #[test]
+    fn the_worst_is_listed() {
+        let mut actual = [2.0f32; 20];
+        actual[15] = 9.0;
+        let c = compare(&tensor(&actual), &tensor(&[1.0; 20]), None, false);
+        let listed: Vec<usize> = c.listed().map(|m| m.index[0]).collect();
+        assert_eq!(listed, [15, 0, 1, 2, 3, 4, 5, 6, 7]);
+        actual[3] = 9.0;
+        let c = compare(&tensor(&actual), &tensor(&[1.0; 20]), None, false);
+        assert_eq!(c.listed().count(), 8);
+        // A NaN is as bad as anything.
+        actual[16] = f32::NAN;
+        let c = compare(&tensor(&actual), &tensor(&[1.0; 20]), None, false);
+        assert_eq!(c.worst.map(|m| m.index), Some(vec![16]));
     }
 
     #[test]

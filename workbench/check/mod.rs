@@ -174,7 +174,7 @@ impl Op {
     /// and on zeroed outputs. A call that fails says nothing.
     pub fn find_early_reads(&self, args: &[OwnedArg], report: &mut CheckReport, config: &RunConfig<'_>) {
         let is_written = |m: &Mismatch| !m.unwritten;
-        if !report.outputs.iter().any(|output| output.comparison.first.iter().any(is_written)) {
+        if !report.outputs.iter().any(|output| output.comparison.listed().any(is_written)) {
             return;
         }
         // A kernel may wait for what it finds in an output.
@@ -201,7 +201,16 @@ impl Op {
             };
             let Some(output) = report.outputs.get_mut(k) else { continue };
             let shape = output.shape.clone();
-            for mismatch in &mut output.comparison.first {
+            let OutputCheck { comparison, actual, expected, ulps, dtype, .. } = output;
+            if matches!(written.source, Source::Output(_)) && comparison.incomparable.is_none() {
+                let is_written = |at: usize| written.writer(at).is_some();
+                let elements = (&actual[..], &expected[..], &ulps[..]);
+                match &**dtype {
+                    "bool" | "int8" | "uint8" => comparison.note_written_bytes(&is_written, elements, &shape),
+                    _ => comparison.note_written(&is_written, elements, &shape),
+                }
+            }
+            for mismatch in comparison.first.iter_mut().chain(&mut comparison.worst) {
                 let at = report::linear(&mismatch.index, &shape);
                 mismatch.writer = written.writer(at).map(|(block, thread)| Writer { block, thread });
             }

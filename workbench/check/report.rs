@@ -74,7 +74,7 @@ impl CheckReport {
         for (output, (again, zeroed)) in self.outputs.iter_mut().zip(again.iter().zip(zeroed)) {
             let (again, zeroed) = (again.to_f64_vec(), zeroed.to_f64_vec());
             let tolerance = output.comparison.tolerance;
-            let is_early = |m: &Mismatch| {
+            let is_early = |m: &&Mismatch| {
                 let at = linear(&m.index, &output.shape);
                 let (Some(&got), Some(&again), Some(&zeroed)) = (output.actual.get(at), again.get(at), zeroed.get(at))
                 else {
@@ -83,7 +83,7 @@ impl CheckReport {
                 let is_near = got.to_bits() == zeroed.to_bits() || (got - zeroed).abs() <= tolerance.of(got);
                 !m.unwritten && got.to_bits() == again.to_bits() && !is_near
             };
-            output.read_early = output.comparison.first.iter().any(is_early);
+            output.read_early = output.comparison.listed().any(|m| is_early(&m));
         }
     }
 
@@ -118,10 +118,26 @@ impl CheckReport {
         let c = &output.comparison;
         Some(match &c.incomparable {
             Some(why) => format!("{}: {why}", output.name),
-            None => {
-                let (wrong, total, share) = (c.mismatches, c.total, c.share());
-                format!("{}: {wrong} of {total} elements differ; worst element: {share}", output.name)
-            }
+            None => format!("{}: {}; {}: {}", output.name, output.verdict(), output.worst_name(), c.share()),
+        })
+    }
+
+    /// The number of elements that do not agree because nobody wrote them.
+    pub fn unwritten(&self) -> usize {
+        self.outputs.iter().map(|o| o.comparison.unwritten.len()).sum()
+    }
+
+    /// The mismatch whose error takes the largest share of its tolerance, and its output; `None` where there is none that somebody wrote.
+    pub fn worst(&self) -> Option<(&OutputCheck, &Mismatch)> {
+        let found = self.outputs.iter().filter_map(|o| Some((o, o.comparison.worst.as_ref()?)));
+        // A share is no number where an element is none, which is as bad as an infinite one.
+        let share = |o: &OutputCheck| match o.comparison.max_share {
+            share if share.is_nan() => f64::INFINITY,
+            share => share,
+        };
+        found.fold(None, |best, one| match best {
+            Some((output, _)) if share(output) >= share(one.0) => best,
+            _ => Some(one),
         })
     }
 
@@ -148,6 +164,38 @@ impl OutputCheck {
     /// A text about the reference as one about what it was compared with.
     pub fn in_words(&self, text: &str) -> String {
         text.replace("the reference", self.other())
+    }
+
+    /// The mismatches in words: "3 of 8 elements differ, 2 of which nobody wrote".
+    pub fn verdict(&self) -> String {
+        let c = &self.comparison;
+        let differ = format!("{} of {} elements differ", c.mismatches, c.total);
+        let (own, other, left_out) = (c.unwritten.len(), c.expected_unwritten.len(), c.left_out());
+        let (one, several) = match (own, other) {
+            (0, 0) => return differ,
+            (_, 0) => ("nobody wrote".to_owned(), "nobody wrote them"),
+            (0, _) => (format!("{} leaves out", self.other()), ""),
+            _ => ("one side leaves out".to_owned(), ""),
+        };
+        match (left_out == c.mismatches, several) {
+            (false, _) => format!("{differ}, {left_out} of which {one}"),
+            (true, "") => format!("{differ}, all of which {one}"),
+            (true, several) => format!("{differ}: {several}"),
+        }
+    }
+
+    /// An element of a mismatch as text, or of what it is compared with: `-`, where nobody wrote it.
+    fn shown(&self, mismatch: &Mismatch, other: bool) -> String {
+        match (other, mismatch.unwritten, mismatch.expected_unwritten) {
+            (false, true, _) | (true, _, true) => "-".to_owned(),
+            (false, ..) => mismatch.actual.to_string(),
+            (true, ..) => mismatch.expected.to_string(),
+        }
+    }
+
+    /// The name of the largest share: of the elements that were written, where some were not.
+    pub fn worst_name(&self) -> &'static str {
+        if self.comparison.left_out() == 0 { "worst element" } else { "worst of the others" }
     }
 
     /// Notes on the elements that differ, a sentence each.
@@ -189,6 +237,11 @@ pub fn writer(mismatch: &Mismatch) -> Option<String> {
     }
 }
 
+/// The place of a mismatch among those that are listed, in words; empty for one of the first.
+fn place(mismatch: &Mismatch, first: &[Mismatch]) -> &'static str {
+    if first.iter().any(|m| m.index == mismatch.index) { "" } else { "   the worst" }
+}
+
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed { "agrees with" } else { "DIFFERS from" };
@@ -200,10 +253,10 @@ impl fmt::Display for CheckReport {
                 continue;
             }
             let facts = format!(
-                "  {}: {} of {} elements differ; worst element: {} (rtol {:.2e}, atol {:.2e}); max abs {:.3e}, max rel {:.3e}, max ULP {}",
+                "  {}: {}; {}: {} (rtol {:.2e}, atol {:.2e}); max abs {:.3e}, max rel {:.3e}, max ULP {}",
                 output.name,
-                c.mismatches,
-                c.total,
+                output.verdict(),
+                output.worst_name(),
                 c.share(),
                 c.tolerance.rtol,
                 c.tolerance.atol,
@@ -212,14 +265,16 @@ impl fmt::Display for CheckReport {
                 c.max_ulp
             );
             write_line(f, &facts)?;
-            for m in &c.first {
+            for m in c.listed() {
+                let abs =
+                    if m.unwritten || m.expected_unwritten { String::new() } else { format!("   abs {:.2e}", m.abs) };
                 let row = format!(
-                    "    {:<12} {:>16} instead of {:>16}   abs {:.2e}{}",
+                    "    {:<12} {:>16} instead of {:>16}{abs}{}{}",
                     index(&m.index),
-                    m.actual,
-                    m.expected,
-                    m.abs,
-                    writer(m).map_or(String::new(), |who| format!("   written by {who}"))
+                    output.shown(m, false),
+                    output.shown(m, true),
+                    writer(m).map_or(String::new(), |who| format!("   written by {who}")),
+                    place(m, &c.first)
                 );
                 write_line(f, &row)?;
             }

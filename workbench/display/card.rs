@@ -55,7 +55,7 @@ fn folded(table: &Table, what: &str) -> String {
 pub fn check_card(title: &str, passed: bool, facts: &[(String, String)], mismatches: &Table, pictures: &str) -> String {
     let mut body = format!("<div class=\"wb-title\">{}{}</div>", escape(title), status(passed));
     body.push_str(&facts_of(facts));
-    body.push_str(&folded(mismatches, "first mismatches"));
+    body.push_str(&folded(mismatches, "listed mismatches"));
     body.push_str(pictures);
     card(&body)
 }

@@ -1,5 +1,7 @@
 //! Cards of checks and gradient checks.
 
+use std::sync::Arc;
+
 use super::card::{check_card, slider, tier_card};
 use super::html::{Column, Table};
 use super::{MimeBundle, Show};
@@ -8,8 +10,8 @@ use crate::check::Value;
 use crate::check::compare::unravel;
 use crate::check::report::{CheckReport, OutputCheck, REFERENCE, index, writer};
 use crate::plot::{
-    CountScale, DifferenceOptions, ErrorKind, Side, Slice, Svg, difference_map, difference_slices, error_histogram,
-    error_scatter,
+    CountScale, DifferenceOptions, ErrorKind, LeftOut, Side, Slice, Svg, difference_map, difference_slices,
+    error_histogram, error_scatter,
 };
 use crate::runtime::TierReport;
 
@@ -46,8 +48,28 @@ impl OutputCheck {
             rtol: self.comparison.tolerance.rtol,
             atol: self.comparison.tolerance.atol,
             equal_nan: self.equal_nan,
+            left_out: self.left_out(),
             ..DifferenceOptions::default()
         }
+    }
+
+    /// For each element who left it out; empty where all were written.
+    fn left_out(&self) -> Arc<[LeftOut]> {
+        let c = &self.comparison;
+        if c.left_out() == 0 {
+            return Arc::new([]);
+        }
+        let mut left_out = vec![LeftOut::ByNobody; self.actual.len()];
+        c.expected_unwritten.iter().for_each(|&i| left_out[i] = LeftOut::ByOther);
+        c.unwritten.iter().for_each(|&i| left_out[i] = LeftOut::ByResult);
+        left_out.into()
+    }
+
+    /// The errors of the elements that were written, in ULP.
+    pub fn written_ulps(&self) -> Vec<f64> {
+        let left_out = self.left_out();
+        let is_written = |i: &usize| matches!(left_out.get(*i), None | Some(LeftOut::ByNobody));
+        (0..self.ulps.len()).filter(is_written).map(|i| self.ulps[i]).collect()
     }
 
     /// The map of the differences: a mosaic of slices for three and more dimensions.
@@ -64,7 +86,7 @@ impl OutputCheck {
 
     /// The errors in ULP as a histogram; for floats.
     pub fn histogram(&self) -> Svg {
-        error_histogram(&self.ulps, ErrorKind::Ulp, CountScale::Auto, &self.name)
+        error_histogram(&self.written_ulps(), ErrorKind::Ulp, CountScale::Auto, &self.name)
     }
 
     /// The errors against the size of the reference, with the tolerance as a line.
@@ -82,6 +104,7 @@ impl OutputCheck {
         };
         // The distribution of a few errors is the table of mismatches.
         let differing = self.actual.iter().zip(&self.expected).filter(|(a, e)| a != e).count();
+        let differing = differing - self.comparison.left_out();
         if !self.dtype.contains("float") || differing < LEAST_DISTRIBUTION {
             return if self.comparison.passed && differing == 0 { String::new() } else { map };
         }
@@ -122,7 +145,13 @@ impl Show for CheckReport {
                 continue;
             }
             facts.push((format!("{prefix}mismatches"), format!("{} of {}", c.mismatches, c.total)));
-            facts.push((format!("{prefix}worst element"), c.share()));
+            if !c.unwritten.is_empty() {
+                facts.push((format!("{prefix}unwritten"), format!("{}: nobody wrote them", c.unwritten.len())));
+            }
+            if !c.expected_unwritten.is_empty() {
+                facts.push((format!("{prefix}left out by {}", o.other()), c.expected_unwritten.len().to_string()));
+            }
+            facts.push((format!("{prefix}{}", o.worst_name()), c.share()));
             facts.push((format!("{prefix}max abs"), short(c.max_abs)));
             facts.push((format!("{prefix}max rel"), short(c.max_rel)));
             facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));
@@ -145,16 +174,25 @@ impl Show for CheckReport {
         let is_known = self.outputs.iter().flat_map(|o| &o.comparison.first).any(|m| writer(m).is_some());
         table.columns.extend(is_known.then(|| Column::text("written by")));
         for o in &self.outputs {
-            for m in &o.comparison.first {
+            for m in o.comparison.listed() {
                 let at = format!("{}{}", o.name, index(&m.index));
-                let mut row = vec![at, element(m.actual), element(m.expected), short(m.abs), ulp(m.ulp)];
+                let nothing = || "-".to_owned();
+                let got = if m.unwritten { nothing() } else { element(m.actual) };
+                let wanted = if m.expected_unwritten { nothing() } else { element(m.expected) };
+                let [abs, ulp] = if m.unwritten || m.expected_unwritten {
+                    [nothing(), nothing()]
+                } else {
+                    [short(m.abs), ulp(m.ulp)]
+                };
+                let mut row = vec![at, got, wanted, abs, ulp];
                 row.extend(is_known.then(|| writer(m).unwrap_or_else(|| "unknown".to_owned())));
                 table.rows.push(row);
             }
         }
-        let listed = table.rows.len();
+        let first = self.outputs.iter().map(|o| o.comparison.first.len()).sum();
         let all = self.compared().map(|o| o.comparison.mismatches).sum();
-        let pictures = rest(listed, all) + &self.compared().map(OutputCheck::pictures).collect::<String>();
+        let pictures = rest(table.rows.len() > first, first, all)
+            + &self.compared().map(OutputCheck::pictures).collect::<String>();
         let title = format!("{} beside {}", self.name, self.against);
         MimeBundle {
             plain: self.to_string(),
@@ -180,12 +218,13 @@ impl Show for TierReport {
     }
 }
 
-/// A line for a table that lists the first mismatches alone; none where it lists all.
-fn rest(listed: usize, all: usize) -> String {
-    if listed == 0 || listed >= all {
+/// A line for a table that lists the first mismatches alone, after the worst where it is none of these; none where it lists all.
+fn rest(has_worst: bool, first: usize, all: usize) -> String {
+    if first == 0 || first >= all {
         return String::new();
     }
-    format!("<p class=\"wb-muted\">the first {listed} of {all} mismatches; the map below has the rest</p>")
+    let worst = if has_worst { "the worst, then " } else { "" };
+    format!("<p class=\"wb-muted\">{worst}the first {first} of {all} mismatches; the map below has the rest</p>")
 }
 
 /// A tolerance in words.
@@ -277,7 +316,8 @@ impl Show for GradReport {
         let pictures = if self.passed {
             String::new()
         } else {
-            rest(self.first.len(), self.mismatches) + &self.pictures().iter().map(Svg::as_str).collect::<String>()
+            rest(table.rows.len() > self.first.len(), self.first.len(), self.mismatches)
+                + &self.pictures().iter().map(Svg::as_str).collect::<String>()
         };
         let title = format!("Gradient of {} beside finite differences", self.name);
         MimeBundle {
@@ -343,7 +383,8 @@ mod tests {
 
     #[test]
     fn a_table_of_the_first_mismatches_says_so() {
-        assert_eq!(rest(8, 8), "");
-        assert!(rest(8, 123).contains("the first 8 of 123 mismatches"));
+        assert_eq!(rest(false, 8, 8), "");
+        assert!(rest(false, 8, 123).contains(">the first 8 of 123 mismatches"));
+        assert!(rest(true, 8, 123).contains(">the worst, then the first 8 of 123 mismatches"));
     }
 }

@@ -206,7 +206,7 @@ impl BackendStyle for Pixel {
 }
 
 /// Text as XML content or attribute. Characters that XML forbids become the replacement character.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

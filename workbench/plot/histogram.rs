@@ -134,7 +134,13 @@ fn draw(canvas: &Canvas, errors: &[f64], kind: ErrorKind, heading: &str, bins: &
     let largest = errors.iter().map(|e| e.abs()).filter(|e| e.is_finite()).fold(0.0, f64::max);
     let total = errors.len();
     let exact = 100.0 * bins.zero as f64 / total as f64;
-    let caption = format!("{total} elements, {} at zero, largest {}", percent(exact), units::number(largest));
+    let mut caption = format!("{total} elements, {} at zero", percent(exact));
+    match bins.odd {
+        0 => caption.push_str(&format!(", largest {}", units::number(largest))),
+        n if n == total => {}
+        n if bins.counts.is_empty() => caption.push_str(&format!(", {n} not finite")),
+        n => caption.push_str(&format!(", {n} not finite, largest of the others {}", units::number(largest))),
+    }
     canvas.heading(heading, &caption)?;
 
     let mut bars: Vec<(Role, f64, usize, String)> = vec![(Role::Series(2), 0.9, bins.zero, "0".to_owned())];

@@ -111,7 +111,7 @@ impl TuneReport {
         }
         landscape(&Landscape {
             title,
-            caption: format!("time of a call at size {}; deeper: faster{best_over}", units::count(self.size)),
+            caption: format!("time of a call at size {}; stronger colour: faster{best_over}", units::count(self.size)),
             across: self.params[across].clone(),
             down,
             cells,
@@ -148,7 +148,7 @@ fn fits(config: &[String], values: &[Option<(usize, &String)>]) -> bool {
     values.iter().flatten().all(|(axis, value)| config.get(*axis) == Some(*value))
 }
 
-/// Draws the landscape: the deeper a cell, the faster; the best has a frame.
+/// Draws the landscape: the stronger the colour of a cell, the faster; the best has a frame.
 fn landscape(data: &Landscape) -> Svg {
     let title = shorten(&data.title, 70);
     let rows = data.down.as_ref().map_or(1, |p| p.values.len());
@@ -166,11 +166,16 @@ fn landscape(data: &Landscape) -> Svg {
     let room = (WIDEST - LEFT - beside - 16.0) / columns as f64;
     let pitch = (widest + 8.0).min(110.0).min(room);
     let mut caption = data.caption.clone();
-    // Narrow cells have no room for words: the pointer shows them, and the caption the best.
-    if pitch - GAP < BROAD
-        && let Some(best) = data.best.and_then(|at| time(&data.cells[at].0))
-    {
-        caption.push_str(&format!("; the frame: {}", units::seconds(best)));
+    let words = Words::for_cells(data, pitch - GAP);
+    match words {
+        Words::Times => {}
+        Words::Numbers { unit, .. } => caption.push_str(&format!("; in {unit}")),
+        // The pointer shows what has no room, and the caption the best.
+        Words::None => {
+            if let Some(best) = data.best.and_then(|at| time(&data.cells[at].0)) {
+                caption.push_str(&format!("; the frame: {}", units::seconds(best)));
+            }
+        }
     }
     let width = (LEFT + beside + pitch * columns as f64 + 16.0)
         .max(caption_width(&caption))
@@ -181,13 +186,56 @@ fn landscape(data: &Landscape) -> Svg {
     let height = top + ROW * rows as f64 + 16.0;
     picture(width as u32, height as u32, &title, |canvas| {
         canvas.heading_of_lines(&title, &caption)?;
-        draw(canvas, data, (rows, columns), (LEFT + beside, top), pitch)
+        draw(canvas, data, words, (rows, columns), (LEFT + beside, top), pitch)
     })
+}
+
+/// The words in the cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Words {
+    /// Times with their units, and outcomes.
+    Times,
+    /// Numbers alone, all in one unit of so many seconds, and marks for outcomes.
+    Numbers { unit: &'static str, seconds: f64 },
+    /// Marks for outcomes alone.
+    None,
+}
+
+impl Words {
+    /// The words for which cells have room.
+    fn for_cells(data: &Landscape, width: f64) -> Words {
+        const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)];
+        if width >= BROAD {
+            return Words::Times;
+        }
+        let times = || data.cells.iter().filter_map(|(outcome, _)| time(outcome));
+        let least = times().fold(f64::INFINITY, f64::min);
+        let Some(&(unit, seconds)) = UNITS.iter().find(|(_, seconds)| least >= *seconds).or(UNITS.last()) else {
+            return Words::None;
+        };
+        let numbers = Words::Numbers { unit, seconds };
+        let fits = |t: f64| text_width(&numbers.of(t), 12.0) + 4.0 <= width;
+        if least.is_finite() && times().all(fits) { numbers } else { Words::None }
+    }
+
+    /// A time.
+    fn of(self, time: f64) -> String {
+        match self {
+            Words::Times => units::seconds(time),
+            Words::Numbers { seconds, .. } => {
+                let value = time / seconds;
+                let digits = (2.0 - value.log10().floor()).clamp(0.0, 2.0) as usize;
+                format!("{value:.digits$}")
+            }
+            Words::None => String::new(),
+        }
+    }
 }
 
 fn draw(
     canvas: &Canvas,
     data: &Landscape,
+    words: Words,
     (rows, columns): (usize, usize),
     (left, top): (f64, f64),
     pitch: f64,
@@ -214,7 +262,7 @@ fn draw(
             let (outcome, tip) = &data.cells[row * columns + column];
             let at = (left + pitch * column as f64, top + ROW * row as f64);
             let is_best = data.best == Some(row * columns + column);
-            cell(canvas, (outcome, is_best), tip, at, (pitch - GAP, ROW - GAP), (best, worst))?;
+            cell(canvas, words, (outcome, is_best), tip, at, (pitch - GAP, ROW - GAP), (best, worst))?;
         }
     }
     Ok(())
@@ -230,6 +278,7 @@ fn time(outcome: &Outcome) -> Option<f64> {
 
 fn cell(
     canvas: &Canvas,
+    words: Words,
     (outcome, is_best): (&Outcome, bool),
     tip: &str,
     at: (f64, f64),
@@ -237,9 +286,8 @@ fn cell(
     (best, worst): (f64, f64),
 ) -> Drawn {
     let middle = (at.0 + size.0 / 2.0, at.1 + size.1 / 2.0);
-    let is_broad = size.0 >= BROAD;
     let say = |role, weight, text: &str, mark: &str| {
-        let text = if is_broad { text } else { mark };
+        let text = if words == Words::Times { text } else { mark };
         if text.is_empty() {
             return Ok(());
         }
@@ -253,7 +301,8 @@ fn cell(
             if is_best {
                 canvas.rect(Canvas::stroke(Role::Ink, 2.0), at, size)?;
             }
-            say(Role::Ink, if is_best { Weight::Bold } else { Weight::Normal }, &units::seconds(t), "")?;
+            let text = words.of(t);
+            say(Role::Ink, if is_best { Weight::Bold } else { Weight::Normal }, &text, &text)?;
         }
         (None, Outcome::Wrong) => {
             canvas.rect(Canvas::fill(Role::Positive, 0.3), at, size)?;
@@ -330,9 +379,18 @@ mod tests {
             let width: f64 =
                 text.split(" width=\"").nth(1).and_then(|s| s.split('"').next()).expect("a width").parse().unwrap();
             assert!(width <= 780.0, "{columns}: {width}");
-            assert!(text.contains(&format!("cell {}", columns - 1)) && text.contains("1.00 µs"), "{columns}: {text}");
+            assert!(text.contains(&format!("cell {}", columns - 1)), "{columns}: {text}");
+            let best = if columns <= 11 {
+                ">1.00 µs<"
+            } else if columns <= 20 {
+                ">1.00<"
+            } else {
+                "the frame: 1.00 µs"
+            };
+            assert!(text.contains(best), "{columns}: {text}");
             assert!(columns == 1 || text.contains("wrong") || text.contains("✗"), "{columns}: {text}");
         }
         assert!(wide(MOST).contains("the frame: 1.00 µs") && !wide(3).contains("the frame"));
+        assert!(wide(12).contains("; in µs") && wide(12).contains(">12.0<") && !wide(3).contains("in µs"));
     }
 }

@@ -41,14 +41,26 @@ pub(super) fn point(canvas: &Canvas, contestant: usize, at: (f64, f64), radius: 
 /// The distance of two lines of a hatching along either side.
 const PITCH: f64 = 6.0;
 
-/// Hatches those cells of a grid for which `holds` is true: lines that rise to the right and go on from cell to cell. `at` is the grid's
-/// corner at the top left, `size` its width and height.
+/// The direction of the lines of a hatching.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hatching {
+    /// They rise to the right: what is no finite number.
+    Rising,
+    /// They fall to the right: what nobody wrote.
+    Falling,
+}
+
+/// Hatches those cells of a grid for which `holds` is true, by lines that go on from cell to cell. `at` is the grid's corner at the top left, `size` its
+/// width and height.
 pub(super) fn hatch(
     canvas: &Canvas,
+    hatching: Hatching,
     (at, size): ((f64, f64), (f64, f64)),
     (rows, columns): (usize, usize),
     holds: impl Fn(usize, usize) -> bool,
 ) {
+    // Falling lines are rising ones of the grid's mirror image.
+    let mirrored = |column: usize| if hatching == Hatching::Rising { column } else { columns - 1 - column };
     let mut lines = Vec::new();
     let (wide, tall) = (size.0 / columns as f64, size.1 / rows as f64);
     let count = ((size.0 + size.1) / PITCH).ceil() as usize;
@@ -64,7 +76,7 @@ pub(super) fn hatch(
         for pair in cuts.windows(2).filter(|pair| pair[1] - pair[0] > 1e-9) {
             let middle = (pair[0] + pair[1]) / 2.0;
             let (row, column) = (((sum - middle) / tall) as usize, (middle / wide) as usize);
-            let inside = holds(row.min(rows - 1), column.min(columns - 1));
+            let inside = holds(row.min(rows - 1), mirrored(column.min(columns - 1)));
             open = match (open, inside) {
                 (Some([start, _]), true) => Some([start, pair[1]]),
                 (None, true) => Some([pair[0], pair[1]]),
@@ -77,7 +89,8 @@ pub(super) fn hatch(
         }
         lines.extend(open.map(|done| (sum, done)));
     }
-    let ends = |(sum, xs): (f64, [f64; 2])| xs.map(|x| (at.0 + x, at.1 + sum - x));
+    let place = |x: f64| if hatching == Hatching::Rising { at.0 + x } else { at.0 + size.0 - x };
+    let ends = |(sum, xs): (f64, [f64; 2])| xs.map(|x| (place(x), at.1 + sum - x));
     canvas.strokes(Role::Ink, 1.0, &lines.into_iter().map(ends).collect::<Vec<_>>());
 }
 
@@ -88,8 +101,16 @@ mod tests {
 
     /// The lines of a hatching, as their two ends.
     fn lines(cells: (usize, usize), holds: impl Fn(usize, usize) -> bool) -> Vec<[(f64, f64); 2]> {
+        hatched(Hatching::Rising, cells, holds)
+    }
+
+    fn hatched(
+        hatching: Hatching,
+        cells: (usize, usize),
+        holds: impl Fn(usize, usize) -> bool,
+    ) -> Vec<[(f64, f64); 2]> {
         let svg = picture(100, 100, "", |canvas| {
-            hatch(canvas, ((10.0, 20.0), (60.0, 40.0)), cells, holds);
+            hatch(canvas, hatching, ((10.0, 20.0), (60.0, 40.0)), cells, holds);
             Ok(())
         });
         let path = svg.as_str().split(" d=\"").nth(1).and_then(|s| s.split('"').next()).unwrap_or("").to_owned();
@@ -115,6 +136,17 @@ mod tests {
         }
         // Lines go on from cell to cell: all cells have as many as one cell of their size.
         assert_eq!(lines((2, 3), |_, _| true).len(), lines((1, 1), |_, _| true).len());
+    }
+
+    #[test]
+    fn falling_lines_fill_the_same_cells() {
+        let only = |row: usize, column: usize| (row, column) == (1, 2);
+        let (rising, falling) = (lines((2, 3), only), hatched(Hatching::Falling, (2, 3), only));
+        let falls = |[from, to]: &[(f64, f64); 2]| (to.0 - from.0) * (to.1 - from.1) > 0.0;
+        assert!(!falling.is_empty() && falling.iter().all(falls) && !rising.iter().any(falls), "{falling:?}");
+        for (x, y) in falling.iter().flatten() {
+            assert!((50.0..=70.0).contains(x) && (40.0..=60.0).contains(y), "{x}, {y}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Quantity, Svg, sweep};
+use super::{Page, Quantity, Svg, sweep};
 use crate::bench::BenchReport;
 use crate::runtime::{Error, Result};
 
@@ -12,7 +12,7 @@ impl BenchReport {
         sweep(self, Quantity::Auto)
     }
 
-    /// Writes the report: as JSON to a path that ends in `.json`, as [`BenchReport::csv`] to one that ends in `.csv`, as a picture
+    /// Writes the report: as JSON to a path that ends in `.json`, as [`BenchReport::csv`] to one that ends in `.csv`, as a picture on white
     /// to one that ends in `.svg`, as the table to one that ends in `.txt`.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl BenchReport {
         Ok(match ending.as_str() {
             "json" => self.to_json()? + "\n",
             "csv" => self.csv(),
-            "svg" => self.plot().into_string(),
+            "svg" => self.plot().on_page(Page::Light).into_string(),
             "txt" => format!("{self}\n"),
             _ => {
                 let shown = path.display();

@@ -29,12 +29,17 @@ struct Points {
     of_zero: Vec<(f64, bool)>,
     exact: usize,
     odd: usize,
+    unwritten: usize,
 }
 
 impl Points {
     fn new(actual: &[f64], expected: &[f64], options: &DifferenceOptions) -> Points {
-        let mut points = Points { shown: Vec::new(), of_zero: Vec::new(), exact: 0, odd: 0 };
-        for (&a, &e) in actual.iter().zip(expected) {
+        let mut points = Points { shown: Vec::new(), of_zero: Vec::new(), exact: 0, odd: 0, unwritten: 0 };
+        for (i, (&a, &e)) in actual.iter().zip(expected).enumerate() {
+            if !options.is_written(i) {
+                points.unwritten += 1;
+                continue;
+            }
             if a == e || (a.is_nan() && e.is_nan() && options.equal_nan) {
                 points.exact += 1;
                 continue;
@@ -79,20 +84,32 @@ fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptio
     if points.odd > 0 {
         caption.push_str(&format!(", {} not finite", points.odd));
     }
+    if points.unwritten > 0 {
+        caption.push_str(&format!(", {} unwritten", points.unwritten));
+    }
+    let is_of_zero = points.shown.is_empty();
+    if !points.of_zero.is_empty() && !is_of_zero {
+        caption.push_str(&format!("; {} of 0 at the left end", points.of_zero.len()));
+    }
     canvas.heading(title, &caption)?;
     let errors = || points.shown.iter().map(|p| p.1).chain(points.of_zero.iter().map(|p| p.0));
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(v), high.max(v)))
     };
     let sizes = range(&mut points.shown.iter().map(|p| p.0));
-    let sizes = if sizes.1 > 0.0 { sizes } else { (1.0, 1.0) };
+    let sizes = if is_of_zero { (1.0, 1.0) } else { sizes };
     let (low, high) = range(&mut errors());
+    // Where only zero is expected the relative tolerance allows nothing.
+    let rtol = if is_of_zero { 0.0 } else { options.rtol };
     // The line is seen even where all errors are far from it, up to three decades.
-    let least = options.atol + options.rtol * sizes.0;
+    let least = options.atol + rtol * sizes.0;
     let high = if least > high && least < high * 1e3 { least } else { high };
-    let most = options.atol + options.rtol * sizes.1;
+    let most = options.atol + rtol * sizes.1;
     let low = if most > 0.0 && most < low && most > low * 1e-3 { most } else { low };
-    let (x, y) = (Axis::log(sizes.0, sizes.1, units::number), Axis::log(low, high, units::number));
+    let (mut x, y) = (Axis::log(sizes.0, sizes.1, units::number), Axis::log(low, high, units::number));
+    if is_of_zero {
+        x.ticks = vec![(x.ends.0, "0".to_owned())];
+    }
     let plane = canvas.plane((LEFT, TOP), (WIDE, TALL), x.ends, y.ends);
     let bottom = TOP + TALL;
     for (at, label) in &y.ticks {
@@ -122,7 +139,7 @@ fn draw(canvas: &Canvas, title: &str, points: &Points, options: &DifferenceOptio
         let step = (share * f64::from(STEPS - 1)).round() + 1.0;
         canvas.rect(Canvas::fill(role, 0.25 + 0.75 * step / f64::from(STEPS)), at, (w, h))?;
     }
-    tolerance(canvas, &plane, (&x, &y), options)
+    tolerance(canvas, &plane, (&x, &y), options.atol, rtol)
 }
 
 /// The elements of a place.
@@ -154,12 +171,12 @@ fn counted(points: &Points, x: &Axis, y: &Axis) -> Vec<Counts> {
 }
 
 /// The tolerance as a line with its name; where all of it lies outside the plane, an arrow at that edge tells its values.
-fn tolerance(canvas: &Canvas, plane: &Plane, (x, y): (&Axis, &Axis), options: &DifferenceOptions) -> Drawn {
+fn tolerance(canvas: &Canvas, plane: &Plane, (x, y): (&Axis, &Axis), atol: f64, rtol: f64) -> Drawn {
     const STEPS: usize = 480;
     let at = |i: usize| x.ends.0 + (x.ends.1 - x.ends.0) * i as f64 / STEPS as f64;
     // A product of zero and a size beyond the largest double would be no number.
-    let share = |position: f64| if options.rtol == 0.0 { 0.0 } else { options.rtol * 10f64.powf(position) };
-    let allowed = |position: f64| options.atol + share(position);
+    let share = |position: f64| if rtol == 0.0 { 0.0 } else { rtol * 10f64.powf(position) };
+    let allowed = |position: f64| atol + share(position);
     let inside = |v: f64| v.is_finite() && (y.ends.0..=y.ends.1).contains(&v);
     let line: Vec<(f64, f64)> =
         (0..=STEPS).map(|i| (at(i), allowed(at(i)).log10())).filter(|(_, v)| inside(*v)).collect();
@@ -190,6 +207,7 @@ fn tolerance(canvas: &Canvas, plane: &Plane, (x, y): (&Axis, &Axis), options: &D
 
 #[cfg(test)]
 mod tests {
+    use super::super::difference::LeftOut;
     use super::*;
 
     #[test]
@@ -213,6 +231,25 @@ mod tests {
         assert!(svg.as_str().contains("1 without any error, 1 not finite"), "{svg}");
         let none = error_scatter(&[1.0], &[1.0], &DifferenceOptions::default());
         assert!(none.as_str().contains("no element has an error"), "{none}");
+    }
+
+    #[test]
+    fn a_reference_of_zeros_has_the_absolute_tolerance_alone() {
+        let options = DifferenceOptions { rtol: 0.5, atol: 1e-3, ..DifferenceOptions::default() };
+        let svg = error_scatter(&[1e-2, 1e-4], &[0.0, 0.0], &options).into_string();
+        assert!(svg.contains("1 of 2 elements above the tolerance; 0 without any error<"), "{svg}");
+        // The line of the tolerance is there, and the axis has the one size that there is.
+        assert!(svg.contains(">tolerance<") && svg.contains(">0<") && !svg.contains(">1<"), "{svg}");
+        let mixed = error_scatter(&[1e-2, 1.5], &[0.0, 1.0], &options).into_string();
+        assert!(mixed.contains("1 of 0 at the left end"), "{mixed}");
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_counted_alone() {
+        let left_out = [LeftOut::ByResult, LeftOut::ByNobody].into();
+        let options = DifferenceOptions { left_out, ..DifferenceOptions::default() };
+        let svg = error_scatter(&[-2.67e7, 1.5], &[1.0, 1.0], &options).into_string();
+        assert!(svg.contains("1 of 2 elements above the tolerance; 0 without any error, 1 unwritten"), "{svg}");
     }
 
     #[test]

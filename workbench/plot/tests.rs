@@ -213,7 +213,7 @@ fn titles_without_a_name_begin_with_a_large_letter() {
         sweep(&report, Quantity::Auto),
         samples(&report, 1000),
         roofline(&report, &ceilings),
-        writer_map(&writers),
+        writer_map(&writers, None),
         difference_map(&one, &other, &[2], &options),
         error_scatter(&one, &other, &options),
         error_histogram(&[1.0], ErrorKind::Ulp, CountScale::Auto, ""),
@@ -269,6 +269,51 @@ fn a_picture_without_variables_has_its_plain_colours() {
     );
     well_formed(&plain);
     assert_eq!(plain.matches("<path").count(), picture.as_str().matches("<path").count());
+}
+
+#[test]
+fn a_picture_on_a_page_has_its_ground_a_margin_and_its_tones() {
+    let picture = sample_report(&[1, 2]).plot();
+    let (width, height) = picture.size().expect("a size");
+    for (page, ground, ink) in [(Page::Light, "#ffffff", "#1c1c1c"), (Page::Dark, "#111111", "#e6e6e6")] {
+        let saved = picture.on_page(page).into_string();
+        well_formed(&saved);
+        let size = format!("viewBox=\"-14 -14 {} {}\" width=\"{}\"", width + 28, height + 28, width + 28);
+        assert!(saved.contains(&size) && saved.contains(&format!("fill=\"{ground}\"/>\n<style>")), "{saved}");
+        assert!(!saved.contains("var(") && saved.contains(&format!("fill:{ink}")), "{saved}");
+    }
+}
+
+#[test]
+fn words_in_the_cells_of_a_saved_landscape_read() {
+    // The deepest cell, a wrong one and a failed one, as `landscape` fills them, and the places where nothing differs.
+    for page in [Page::Light, Page::Dark] {
+        let tone = |name: &str| theme::tone_on(page, name).expect("a tone");
+        let cells = [("blue", 0.5, "ink"), ("vermillion", 0.3, "ink"), ("ink", 0.09, "muted"), ("blue", 0.06, "ink")];
+        for (fill, alpha, text) in cells {
+            let ground = mixed(tone(fill), page.ground(), alpha);
+            let got = contrast(tone(text), &ground);
+            assert!(got >= 4.5, "{text} on {fill} at {alpha}, {page:?}: {got:.2}");
+        }
+    }
+}
+
+/// A colour over another one, with an opacity.
+fn mixed(over: &str, under: &str, alpha: f64) -> String {
+    let byte = |hex: &str, i: usize| f64::from(u8::from_str_radix(&hex[i..i + 2], 16).expect("hex"));
+    let channel = |i: usize| (alpha * byte(over, i) + (1.0 - alpha) * byte(under, i)).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", channel(1), channel(3), channel(5))
+}
+
+#[test]
+fn stacked_pictures_keep_their_sizes() {
+    let (a, b) = (sample_report(&[1, 2]).plot(), sample_report(&[1]).plot());
+    let ((wide, high), (broad, low)) = (a.size().expect("a size"), b.size().expect("a size"));
+    let both = Svg::stacked("two <pictures>", &[a, b]);
+    assert_eq!(both.size(), Some((wide.max(broad), high + 22 + low)));
+    well_formed(both.as_str());
+    assert!(both.as_str().contains(&format!("y=\"{}\"", high + 22)) && both.as_str().contains("two &lt;pictures&gt;"));
+    well_formed(both.on_page(Page::Dark).as_str());
 }
 
 /// The contrast of two colours as WCAG 2.1 defines it.

@@ -2,7 +2,7 @@
 //!
 //! A role's colour is a CSS variable with a fallback. The variables are set by [`page_css`] on the card around a
 //! picture; a picture alone has only the fallbacks, tones with a contrast of at least 3 (text: 4) on white and
-//! on `#111`. Hues are those of Okabe and Ito, "Color Universal Design" (2008), which stay apart under every common
+//! on `#111`; a picture in a file has a page of its own and the tones of that page ([`tone_on`]). Hues are those of Okabe and Ito, "Color Universal Design" (2008), which stay apart under every common
 //! colour blindness.
 
 use plotters::style::RGBColor;
@@ -169,6 +169,36 @@ impl Role {
             _ => {}
         }
         rule
+    }
+}
+
+/// The page of a picture in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Page {
+    /// White.
+    #[default]
+    Light,
+    /// Nearly black.
+    Dark,
+}
+
+impl Page {
+    /// The colour of the page.
+    pub fn ground(self) -> &'static str {
+        match self {
+            Page::Light => "#ffffff",
+            Page::Dark => "#111111",
+        }
+    }
+}
+
+/// The tone of a variable on a page. Ink and its mixture with the page, which follow the text in a notebook, are plain colours here.
+pub(super) fn tone_on(page: Page, variable: &str) -> Option<&'static str> {
+    let of_page = |light, dark| if page == Page::Light { light } else { dark };
+    match variable {
+        "ink" => Some(of_page("#1c1c1c", "#e6e6e6")),
+        "muted" => Some(of_page("#5c5c5c", "#a8a8a8")),
+        name => SERIES.iter().find(|tone| tone.variable == name).map(|tone| of_page(tone.light, tone.dark)),
     }
 }
 

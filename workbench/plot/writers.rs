@@ -4,6 +4,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 
 use super::Svg;
 use super::canvas::{Canvas, Drawn, Weight, caption_width, notice, picture, shorten};
+use super::marks::{Hatching, hatch};
 use super::theme::Role;
 use crate::check::compare::unravel;
 use crate::check::report::index;
@@ -12,17 +13,17 @@ use crate::ops::{Op, OwnedArg, fill_defaults};
 use crate::runtime::Result;
 
 impl Op {
-    /// The maps of the writers of each array that a call writes, by name. Empty for an implementation that is no kernel for the CPU.
+    /// The writers of each array that a call writes. Empty for an implementation that is no kernel for the CPU.
     ///
     /// # Errors
     /// As [`Op::call`].
-    pub fn writer_maps(&self, args: Vec<OwnedArg>) -> Result<Vec<(String, Svg)>> {
+    pub fn writers_of(&self, args: Vec<OwnedArg>) -> Result<Vec<Writers>> {
         let definition = self.definition();
         let mut args = args;
         fill_defaults(&definition.schema, &mut args)?;
         let outputs = self.call(args.clone())?;
         let names = definition.output_names();
-        let mut maps = Vec::new();
+        let mut found = Vec::new();
         for written in self.writers(args.clone())? {
             let (name, tensor) = match written.source {
                 Source::Output(k) => (names.get(k).cloned().flatten(), outputs.tensors.get(k)),
@@ -32,17 +33,19 @@ impl Op {
             let Some(tensor) = tensor else { continue };
             let name = name.unwrap_or_else(|| "the result".to_owned());
             let writers = (0..tensor.numel()).map(|i| written.writer(i)).collect();
-            let writers =
-                Writers { name: name.clone(), shape: tensor.shape().to_vec(), writers, block: written.block() };
-            maps.push((name, writer_map(&writers)));
+            found.push(Writers { name, shape: tensor.shape().to_vec(), writers, block: written.block() });
         }
-        Ok(maps)
+        Ok(found)
     }
 }
 
 /// Most elements shown down and across: each has a tip of its own.
 const DOWN: usize = 24;
 const ACROSS: usize = 64;
+/// Rows that are shown above an element that nobody wrote.
+const ABOVE: usize = 2;
+const LEFT: f64 = 68.0;
+const TOP: f64 = 64.0;
 /// Hues of blocks. Neighbours in any direction differ.
 const HUES: u32 = 6;
 
@@ -59,9 +62,99 @@ pub struct Writers {
     pub block: [u32; 3],
 }
 
-/// Draws the first 24 x 64 elements of an array: the hue is the block's, the depth the thread's place in it. One dimension is shown in rows of
-/// 64, more than two as the first slice along the last two.
-pub fn writer_map(writers: &Writers) -> Svg {
+impl Writers {
+    /// The numbers of the elements that nobody wrote.
+    pub fn unwritten(&self) -> impl Iterator<Item = usize> {
+        self.writers.iter().enumerate().filter(|(_, writer)| writer.is_none()).map(|(i, _)| i)
+    }
+}
+
+/// A window on an array: rows and columns of one slice along its last two dimensions, or of an array of one dimension in rows of 64.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Window {
+    /// The index of the slice.
+    lead: Vec<usize>,
+    /// Its rows and columns.
+    plane: (usize, usize),
+    /// The first row and column that are shown.
+    from: (usize, usize),
+    /// The rows and columns that are shown.
+    shown: (usize, usize),
+    /// True for an array of one dimension.
+    is_line: bool,
+}
+
+impl Window {
+    /// The window with an element, its slice's rows and columns from there on as far as they fill it; without one, the first of an array, or the first
+    /// that has an element that nobody wrote.
+    fn new(writers: &Writers, at: Option<usize>) -> Window {
+        let shape = writers.shape.as_slice();
+        let (plane, is_line) = match *shape {
+            [] => ((1, 1), false),
+            [n] => ((n.div_ceil(ACROSS), n.min(ACROSS)), true),
+            [.., height, width] => ((height, width), false),
+        };
+        let size = plane.0 * plane.1;
+        let shown = (plane.0.min(DOWN), plane.1.min(ACROSS));
+        let clamped = |(row, column): (usize, usize)| (row.min(plane.0 - shown.0), column.min(plane.1 - shown.1));
+        let window = |element: usize, above: usize| {
+            let (slice, place) = (element / size, element % size);
+            let lead = unravel(slice, &shape[..shape.len().saturating_sub(2)]);
+            let from = clamped((
+                (place / plane.1).saturating_sub(above),
+                if place % plane.1 < shown.1 { 0 } else { place % plane.1 },
+            ));
+            Window { lead, plane, from, shown, is_line }
+        };
+        match at {
+            Some(element) => {
+                let place = element % size;
+                Window { from: clamped((place / plane.1, place % plane.1)), ..window(element, 0) }
+            }
+            None => {
+                let first = window(0, 0);
+                match writers.unwritten().next() {
+                    Some(element) if !first.holds(element, size) => window(element, ABOVE),
+                    _ => first,
+                }
+            }
+        }
+    }
+
+    /// True for an element of the first slice that is shown.
+    fn holds(&self, element: usize, size: usize) -> bool {
+        element < size && element / self.plane.1 < self.shown.0 && element % self.plane.1 < self.shown.1
+    }
+
+    /// The number of the element of a row and a column that are shown.
+    fn flat(&self, writers: &Writers, row: usize, column: usize) -> usize {
+        let lead_shape = &writers.shape[..writers.shape.len().saturating_sub(2)];
+        let slice = self.lead.iter().zip(lead_shape).fold(0, |at, (i, extent)| at * extent + i);
+        (slice * self.plane.0 + self.from.0 + row) * self.plane.1 + self.from.1 + column
+    }
+
+    /// The window as Python slices an array; `None` where it is all of it.
+    fn sliced(&self, writers: &Writers) -> Option<String> {
+        let shape = &writers.shape;
+        if self.is_line {
+            let (first, last) = (self.from.0 * ACROSS, ((self.from.0 + self.shown.0) * ACROSS).min(shape[0]));
+            return (last - first < shape[0]).then(|| format!("[{first}:{last}] of {}", index(shape)));
+        }
+        let along = |from: usize, count: usize, all: usize| {
+            if count == all { ":".to_owned() } else { format!("{from}:{}", from + count) }
+        };
+        let mut parts: Vec<String> = self.lead.iter().map(usize::to_string).collect();
+        parts.push(along(self.from.0, self.shown.0, self.plane.0));
+        parts.push(along(self.from.1, self.shown.1, self.plane.1));
+        (self.shown != self.plane || !self.lead.is_empty())
+            .then(|| format!("[{}] of {}", parts.join(", "), index(shape)))
+    }
+}
+
+/// Draws the writers of 24 x 64 elements of an array: the hue is the block's, the depth the thread's place in it; what nobody wrote is hatched. One
+/// dimension is shown in rows of 64, more than two as a slice along the last two. `at` is the number of the first element shown; without one these
+/// are the first, or, if nobody wrote some and all of these are further on, those around the first of them.
+pub fn writer_map(writers: &Writers, at: Option<usize>) -> Svg {
     let title = format!("Writers of {}", shorten(&writers.name, 50));
     let total: usize = writers.shape.iter().product();
     if total != writers.writers.len() {
@@ -70,80 +163,57 @@ pub fn writer_map(writers: &Writers) -> Svg {
     if total == 0 {
         return notice(&title, "the array is empty");
     }
-    let plane = match *writers.shape.as_slice() {
-        [] => (1, 1),
-        [n] => (n.div_ceil(ACROSS), n.min(ACROSS)),
-        [.., height, width] => (height, width),
-    };
-    let (rows, columns) = (plane.0.min(DOWN), plane.1.min(ACROSS));
+    let window = Window::new(writers, at.map(|at| at.min(total - 1)));
+    let (rows, columns) = window.shown;
     let side = (640.0 / columns as f64).min(300.0 / rows as f64).floor().clamp(6.0, 30.0);
     let (wide, tall) = (side * columns as f64, side * rows as f64);
-    let caption = caption(writers, (rows, columns), plane);
-    let size = ((68.0 + wide + 20.0).max(caption_width(&caption)).max(560.0) as u32, (64.0 + tall + 40.0) as u32);
+    let caption = caption(writers, &window);
+    let size = ((LEFT + wide + 20.0).max(caption_width(&caption)).max(560.0) as u32, (TOP + tall + 40.0) as u32);
     picture(size.0, size.1, &title, |canvas| {
         canvas.heading(&title, &caption)?;
+        let corner = |row: usize, column: usize| (LEFT + side * column as f64, TOP + side * row as f64);
+        let writer = |row: usize, column: usize| writers.writers.get(window.flat(writers, row, column));
         for row in 0..rows {
             for column in 0..columns {
-                cell(
-                    canvas,
-                    writers,
-                    row * plane.1 + column,
-                    (68.0 + side * column as f64, 64.0 + side * row as f64),
-                    side,
-                )?;
+                cell(canvas, writers, window.flat(writers, row, column), corner(row, column), side)?;
             }
         }
+        hatch(canvas, Hatching::Falling, ((LEFT, TOP), (wide, tall)), (rows, columns), |row, column| {
+            writer(row, column) == Some(&None)
+        });
+        let block = |row: usize, column: usize| writer(row, column).copied().flatten().map(|(block, _)| block);
         for row in 0..rows {
             for column in 0..columns {
-                let at = (68.0 + side * column as f64, 64.0 + side * row as f64);
-                let beside = |to: usize, is_there: bool| is_there.then(|| block_of(writers, to)).flatten();
-                let flat = row * plane.1 + column;
-                let own = block_of(writers, flat);
+                let (at, own) = (corner(row, column), block(row, column));
+                let beside = |row: usize, column: usize| (row < rows && column < columns).then(|| block(row, column));
+                let differs = |other: Option<Option<[u32; 3]>>| {
+                    other.flatten().is_some_and(|other| own.is_some_and(|own| own != other))
+                };
                 // A line where the block changes: neighbouring hues are not told apart by everybody.
-                let right = beside(flat + 1, column + 1 < columns);
-                if right.is_some() && own.is_some() && right != own {
+                if differs(beside(row, column + 1)) {
                     edge(canvas, (at.0 + side - 0.5, at.1 - 0.5), (0.0, side))?;
                 }
-                let below = beside(flat + plane.1, row + 1 < rows);
-                if below.is_some() && own.is_some() && below != own {
+                if differs(beside(row + 1, column)) {
                     edge(canvas, (at.0 - 0.5, at.1 + side - 0.5), (side, 0.0))?;
                 }
             }
         }
-        ends(canvas, writers, (rows, columns), plane, (wide, tall))
+        ends(canvas, &window, (wide, tall))
     })
-}
-
-/// The block that wrote an element.
-fn block_of(writers: &Writers, flat: usize) -> Option<[u32; 3]> {
-    writers.writers.get(flat).copied().flatten().map(|(block, _)| block)
 }
 
 fn edge(canvas: &Canvas, at: (f64, f64), by: (f64, f64)) -> Drawn {
     canvas.line(Role::Ink, 1.5, &[at, (at.0 + by.0, at.1 + by.1)])
 }
 
-fn caption(writers: &Writers, (rows, columns): (usize, usize), plane: (usize, usize)) -> String {
-    let unwritten = writers.writers.iter().filter(|w| w.is_none()).count();
-    let mut text = match unwritten {
-        0 => "hue, and lines between: block; depth: thread in its block".to_owned(),
-        n => format!(
-            "{n} of {} elements unwritten (grey); hue, and lines between: block; depth: thread in its block",
-            writers.writers.len()
-        ),
-    };
-    let shown = rows * columns;
-    if shown < writers.writers.len() {
-        let what = if writers.shape.len() == 1 {
-            format!("the first {shown} of {} elements", writers.writers.len())
-        } else {
-            format!("the first {rows} × {columns} of {} × {}", plane.0, plane.1)
-        };
-        text.push_str(&format!("; {what}"));
+fn caption(writers: &Writers, window: &Window) -> String {
+    let mut text = "hue, and lines between: block; depth: thread in its block".to_owned();
+    match writers.unwritten().count() {
+        0 => {}
+        n => text = format!("{n} of {} elements unwritten (hatched); {text}", writers.writers.len()),
     }
-    if writers.shape.len() > 2 {
-        let lead = vec!["0".to_owned(); writers.shape.len() - 2].join(", ");
-        text.push_str(&format!(" of [{lead}, :, :]"));
+    if let Some(sliced) = window.sliced(writers) {
+        text.push_str(&format!("; {sliced}"));
     }
     text
 }
@@ -154,7 +224,7 @@ fn cell(canvas: &Canvas, writers: &Writers, flat: usize, at: (f64, f64), side: f
     let size = (side - 1.0, side - 1.0);
     let Some((block, thread)) = writer else {
         canvas.tip(format!("{index}: nobody wrote it"));
-        return canvas.rect(Canvas::fill(Role::Zero, 1.0), at, size);
+        return canvas.rect(Canvas::fill(Role::Muted, 0.3), at, size);
     };
     let [x, y, _] = writers.block.map(|n| n.max(1));
     let threads = writers.block.iter().map(|n| n.max(&1)).product::<u32>();
@@ -173,23 +243,20 @@ fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
 }
 
-fn ends(
-    canvas: &Canvas,
-    writers: &Writers,
-    (rows, columns): (usize, usize),
-    plane: (usize, usize),
-    size: (f64, f64),
-) -> Drawn {
-    let small = |h, v, at, text: &str| canvas.text(Role::Muted, 12.0, Weight::Normal, (h, v), at, text);
-    small(HPos::Left, VPos::Top, (68.0, 64.0 + size.1 + 6.0), "0")?;
+/// The numbers of the first and the last row and column.
+fn ends(canvas: &Canvas, window: &Window, size: (f64, f64)) -> Drawn {
+    let small =
+        |h, v, at, number: usize| canvas.text(Role::Muted, 12.0, Weight::Normal, (h, v), at, &number.to_string());
+    let ((top, left), (rows, columns)) = (window.from, window.shown);
+    small(HPos::Left, VPos::Top, (LEFT, TOP + size.1 + 6.0), left)?;
     if columns > 1 {
-        small(HPos::Right, VPos::Top, (68.0 + size.0, 64.0 + size.1 + 6.0), &(columns - 1).to_string())?;
+        small(HPos::Right, VPos::Top, (LEFT + size.0, TOP + size.1 + 6.0), left + columns - 1)?;
     }
     // Rows of one dimension begin at multiples of their length.
-    let first = |row: usize| if writers.shape.len() == 1 { row * plane.1 } else { row };
-    small(HPos::Right, VPos::Top, (60.0, 64.0), "0")?;
+    let number = |row: usize| if window.is_line { row * ACROSS } else { row };
+    small(HPos::Right, VPos::Top, (LEFT - 8.0, TOP), number(top))?;
     if rows > 1 {
-        small(HPos::Right, VPos::Bottom, (60.0, 64.0 + size.1), &first(rows - 1).to_string())?;
+        small(HPos::Right, VPos::Bottom, (LEFT - 8.0, TOP + size.1), number(top + rows - 1))?;
     }
     Ok(())
 }
@@ -214,21 +281,52 @@ mod tests {
         let writer = |i: u32| Some(([i / 4, 0, 0], [i % 4, 0, 0]));
         let mut all: Vec<_> = (0..70).map(writer).collect();
         all[69] = None;
-        let map = writer_map(&Writers { name: "out".into(), shape: vec![70], writers: all, block: [4, 1, 1] });
+        let map = writer_map(&Writers { name: "out".into(), shape: vec![70], writers: all, block: [4, 1, 1] }, None);
         let text = map.as_str();
         assert!(
             text.contains("[65]: block (16, 0, 0), thread (1, 0, 0)") && text.contains("[69]: nobody wrote it"),
             "{text}"
         );
-        assert!(text.contains("1 of 70 elements unwritten") && !text.contains("the first"), "{text}");
+        assert!(text.contains("1 of 70 elements unwritten (hatched)") && !text.contains(" of [70]"), "{text}");
+    }
+
+    fn all_written(shape: &[usize]) -> Writers {
+        let writers = vec![Some(([0; 3], [0; 3])); shape.iter().product()];
+        Writers { name: "out".into(), shape: shape.to_vec(), writers, block: [1, 1, 1] }
     }
 
     #[test]
     fn what_is_left_out_is_said() {
-        let writers = vec![Some(([0; 3], [0; 3])); 2 * 30 * 80];
-        let map = writer_map(&Writers { name: "out".into(), shape: vec![2, 30, 80], writers, block: [1, 1, 1] });
-        assert!(map.as_str().contains("the first 24 × 64 of 30 × 80 of [0, :, :]"), "{map}");
-        let wrong = writer_map(&Writers { name: "out".into(), shape: vec![3], writers: vec![], block: [1, 1, 1] });
+        let map = writer_map(&all_written(&[2, 30, 80]), None);
+        assert!(map.as_str().contains("; [0, 0:24, 0:64] of [2, 30, 80]"), "{map}");
+        let wrong = writer_map(&Writers { writers: vec![], ..all_written(&[3]) }, None);
         assert!(wrong.as_str().contains("do not fill"), "{wrong}");
+    }
+
+    #[test]
+    fn the_window_goes_where_nobody_wrote() {
+        let caption_of = |shape: &[usize], hole: usize, at: Option<usize>| {
+            let mut writers = all_written(shape);
+            writers.writers[hole] = None;
+            let map = writer_map(&writers, at).into_string();
+            let hatched = map.contains("nobody wrote it");
+            (map.split("in its block; ").nth(1).and_then(|s| s.split('<').next()).unwrap_or("").to_owned(), hatched)
+        };
+        let hole = |shape: &[usize], hole: usize| caption_of(shape, hole, None);
+        // Within the first window it stays there.
+        assert_eq!(hole(&[2, 30, 80], 23 * 80 + 63), ("[0, 0:24, 0:64] of [2, 30, 80]".to_owned(), true));
+        // Row 200 of slice 1, column 5: two rows above it.
+        let far = 300 * 80 + 200 * 80 + 5;
+        assert_eq!(hole(&[2, 300, 80], far), ("[1, 198:222, 0:64] of [2, 300, 80]".to_owned(), true));
+        assert_eq!(hole(&[300, 80], 299 * 80 + 79), ("[276:300, 16:80] of [300, 80]".to_owned(), true));
+        assert_eq!(hole(&[100_000], 64 * 1000 + 3), ("[63872:65408] of [100000]".to_owned(), true));
+        assert_eq!(hole(&[2000], 1999), ("[512:2000] of [2000]".to_owned(), true));
+        assert_eq!(hole(&[30], 29), (String::new(), true));
+        // Who asks for another place gets it.
+        assert_eq!(
+            caption_of(&[300, 80], 101 * 80 + 5, Some(100 * 80 + 3)),
+            ("[100:124, 3:67] of [300, 80]".to_owned(), true)
+        );
+        assert_eq!(caption_of(&[300, 80], 0, Some(usize::MAX)), ("[276:300, 16:80] of [300, 80]".to_owned(), false));
     }
 }

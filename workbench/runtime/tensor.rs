@@ -181,6 +181,12 @@ impl Tensor {
         }
     }
 
+    /// True if an element held the poison until [`Tensor::spoil_poison`].
+    pub fn is_spoiled(&self, element: usize) -> bool {
+        let size = self.dtype.size();
+        size >= 4 && self.raw()[element * size..][..size].iter().all(|byte| *byte == !POISON)
+    }
+
     /// The same elements as another element type, rounded and saturated as [`Tensor::from_f64`] does.
     ///
     /// # Errors

@@ -12,6 +12,9 @@ use crate::runtime::{Error, Result};
 /// How much slower than the best of the last round is near it.
 const NEAR: f64 = 1.5;
 
+/// The words for a configuration that is not told apart from the best.
+const NO_DIFFERENCE: &str = "no difference shown";
+
 /// Rows of the table as text.
 const SHOWN: usize = 12;
 
@@ -64,7 +67,7 @@ pub struct TuneRow {
     pub status: Status,
     /// The reason where it is not ok.
     pub message: String,
-    /// Its times, where it was timed.
+    /// Its times, where it was timed: a stop may come between its check and its timing.
     pub standing: Option<Standing>,
     /// The machine that measured it, where there are several.
     pub machine: String,
@@ -74,6 +77,12 @@ impl TuneRow {
     fn ratio(&self) -> Option<f64> {
         self.standing.filter(|_| self.status == Status::Ok).map(|s| s.ratio).filter(|ratio| ratio.is_finite())
     }
+}
+
+/// A configuration in words, from the texts of its values.
+pub(super) fn words_of(params: &[Parameter], config: &[String]) -> String {
+    let words = params.iter().zip(config).map(|(param, value)| format!("{}={value}", param.name));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A tuning: configurations of an operator, which of them are right, and their times.
@@ -94,13 +103,23 @@ pub struct TuneReport {
 impl TuneReport {
     /// A configuration of this tuning in words: `BLOCK=128 TILE=8`.
     pub fn words(&self, row: &TuneRow) -> String {
-        let words = self.params.iter().zip(&row.config).map(|(param, value)| format!("{}={value}", param.name));
-        words.collect::<Vec<_>>().join(" ")
+        words_of(&self.params, &row.config)
     }
 
-    /// The numbers of the rows that are right and timed, the fastest first: those that were near the best in the last round, then the others.
+    /// The last round that a row took part in.
+    fn last_round(&self) -> Option<usize> {
+        self.rows.iter().filter(|r| r.ratio().is_some()).filter_map(|r| r.standing).map(|s| s.round).max()
+    }
+
+    /// True for the row of the first configuration, which all are compared with.
+    fn is_first(row: &TuneRow) -> bool {
+        row.ratio() == Some(1.0) && row.standing.is_some_and(|s| s.ratio_low == 1.0 && s.ratio_high == 1.0)
+    }
+
+    /// The numbers of the rows that are right and timed, the best first: the fastest of those that are shown to be faster than the first
+    /// configuration, else that one. Then by time: those that were near the best in the last round, then the others.
     pub fn ranked(&self) -> Vec<usize> {
-        let last = self.rows.iter().filter(|r| r.ratio().is_some()).filter_map(|r| r.standing).map(|s| s.round).max();
+        let last = self.last_round();
         let is_last = |row: &TuneRow| row.standing.map(|s| s.round) == last;
         let ratio = |row: &TuneRow| row.ratio().unwrap_or(f64::INFINITY);
         let near = self.rows.iter().filter(|row| is_last(row)).map(ratio).fold(f64::INFINITY, f64::min) * NEAR;
@@ -110,15 +129,38 @@ impl TuneReport {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
+        let is_shown = |&at: &usize| {
+            let row = &self.rows[at];
+            Self::is_first(row) || row.standing.is_some_and(|s| s.ratio_high < 1.0)
+        };
+        if let Some(best) = right.iter().position(is_shown) {
+            right[..=best].rotate_right(1);
+        }
         right
     }
 
-    /// The number of the fastest row that is right.
+    /// The numbers of the rows that are not told apart from the best, which is none of them: the intervals of their ratios meet its own.
+    pub fn tied(&self) -> Vec<usize> {
+        let ranked = self.ranked();
+        let Some((&best, others)) = ranked.split_first() else { return Vec::new() };
+        let interval = |at: usize| self.rows[at].standing.map(|s| (s.ratio_low, s.ratio_high));
+        let Some((low, high)) = interval(best) else { return Vec::new() };
+        // Those that left earlier were clearly behind.
+        let last = self.last_round();
+        let stayed = |at: usize| Self::is_first(&self.rows[at]) || self.rows[at].standing.map(|s| s.round) == last;
+        let meets = |&at: &usize| stayed(at) && interval(at).is_some_and(|own| own.0 <= high && low <= own.1);
+        others.iter().copied().filter(meets).collect()
+    }
+
+    /// The number of the best row, as [`TuneReport::ranked`] has it.
     ///
     /// # Errors
-    /// [`Error::Argument`] with the reason of the first row that has one, if none is right.
+    /// [`Error::Argument`] if none is right, with the reason of the first row that has one, or if a stop came before any was timed.
     pub fn best(&self) -> Result<usize> {
         self.ranked().first().copied().ok_or_else(|| {
+            if self.rows.iter().any(|row| row.status == Status::Ok) {
+                return Error::argument(format!("`{}`: no configuration was timed", self.name));
+            }
             let first = self.rows.iter().find(|row| !row.message.is_empty());
             let why = first.map_or(String::new(), |row| format!(": {}: {}", self.words(row), row.message));
             Error::argument(format!("`{}`: no configuration is right{why}", self.name))
@@ -129,7 +171,7 @@ impl TuneReport {
     /// measured in turns, and other rows at another moment. `None` where it was not timed.
     pub fn time(&self, row: &TuneRow) -> Option<(f64, f64)> {
         let ratio = row.ratio()?;
-        let first = self.rows.iter().find(|row| row.ratio() == Some(1.0)).and_then(|row| row.standing);
+        let first = self.rows.iter().find(|row| Self::is_first(row)).and_then(|row| row.standing);
         let time = first.map_or(row.standing?.median, |first| first.median * ratio);
         Some((time, ratio))
     }
@@ -167,10 +209,19 @@ impl TuneReport {
     /// Facts in short: counts, and the fastest.
     pub fn facts(&self) -> Vec<(String, String)> {
         let ranked = self.ranked();
-        let mut facts = vec![("configurations", self.rows.len().to_string()), ("right", ranked.len().to_string())];
-        let fastest = ranked.first().map(|&at| &self.rows[at]);
-        if let Some((row, (time, _))) = fastest.and_then(|row| Some((row, self.time(row)?))) {
-            facts.push(("fastest", format!("{}, {}", self.words(row), units::seconds(time))));
+        let right = self.rows.iter().filter(|row| row.status == Status::Ok).count();
+        let mut facts = vec![("configurations", self.rows.len().to_string()), ("right", right.to_string())];
+        if ranked.len() < right {
+            facts.push(("timed", ranked.len().to_string()));
+        }
+        let best = ranked.first().map(|&at| &self.rows[at]);
+        if let Some((row, (time, _))) = best.and_then(|row| Some((row, self.time(row)?))) {
+            let best = format!("{}, {}", self.words(row), units::seconds(time));
+            match self.tied().len() {
+                0 => facts.push(("fastest", best)),
+                1 => facts.extend([("best", best), (NO_DIFFERENCE, "to 1 other".to_owned())]),
+                n => facts.extend([("best", best), (NO_DIFFERENCE, format!("to {n} others"))]),
+            }
         }
         let mut machines: Vec<&str> = self.rows.iter().map(|r| r.machine.as_str()).filter(|m| !m.is_empty()).collect();
         machines.sort_unstable();
@@ -186,15 +237,20 @@ impl TuneReport {
         let mut columns: Vec<(String, bool)> = self.params.iter().map(|p| (p.name.clone(), false)).collect();
         columns.extend([("time", true), ("of the first's", true), ("", false)].map(|(t, n)| (t.to_owned(), n)));
         let line = |row: &TuneRow, cells: [String; 3]| row.config.iter().cloned().chain(cells).collect();
+        let tied = self.tied();
         let right = self.ranked().into_iter().filter_map(|at| {
             let row = &self.rows[at];
             let (time, ratio) = self.time(row)?;
-            Some(line(row, [units::seconds(time), format!("{ratio:.2}"), String::new()]))
+            let note = if tied.contains(&at) { NO_DIFFERENCE } else { "" };
+            Some(line(row, [units::seconds(time), format!("{ratio:.2}"), note.to_owned()]))
         });
-        let others =
-            self.rows.iter().filter(|row| row.status != Status::Ok).map(|row| {
-                line(row, [String::new(), String::new(), format!("{}: {}", row.status.name(), row.message)])
-            });
+        let others = self.rows.iter().filter(|row| row.ratio().is_none()).map(|row| {
+            let why = match row.status {
+                Status::Ok => "right, not timed".to_owned(),
+                status => format!("{}: {}", status.name(), row.message),
+            };
+            line(row, [String::new(), String::new(), why])
+        });
         (columns, right.chain(others).collect())
     }
 
@@ -240,7 +296,8 @@ mod tests {
     fn row(config: [&str; 2], status: Status, ratio: f64, round: usize) -> TuneRow {
         // The median is one of another moment, when the machine was slower.
         let median = if ratio == 1.0 { 1e-6 } else { 3e-6 };
-        let standing = Standing { median, low: median, high: median, ratio, samples: 11, round };
+        let (ratio_low, ratio_high) = (ratio, ratio);
+        let standing = Standing { median, low: median, high: median, ratio, ratio_low, ratio_high, samples: 11, round };
         TuneRow {
             config: config.map(str::to_owned).to_vec(),
             status,
@@ -275,6 +332,45 @@ mod tests {
         // 0.5 is the best of the last round; 1.0 is more than 1.5 times as much, so it stands behind by its number.
         assert_eq!(sample.ranked(), [2, 1, 0]);
         assert_eq!(sample.best().unwrap(), 2);
+    }
+
+    /// The ratio of a row, with an interval.
+    fn with_interval(mut row: TuneRow, low: f64, high: f64) -> TuneRow {
+        row.standing = row.standing.map(|s| Standing { ratio_low: low, ratio_high: high, ..s });
+        row
+    }
+
+    #[test]
+    fn what_is_not_shown_to_be_faster_does_not_take_the_place_of_the_first() {
+        let ok = |block, tile, ratio, low, high| with_interval(row([block, tile], Status::Ok, ratio, 3), low, high);
+        let first = || row(["64", "8"], Status::Ok, 1.0, 3);
+        // The intervals of the second and the third hold 1, the fourth is slower.
+        let tied = report(vec![
+            first(),
+            ok("64", "16", 0.98, 0.9, 1.01),
+            ok("128", "8", 1.02, 0.99, 1.1),
+            ok("128", "16", 2.0, 1.9, 2.1),
+        ]);
+        assert_eq!((tied.ranked(), tied.tied()), (vec![0, 1, 2, 3], vec![1, 2]));
+        let text = tied.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("best BLOCK=64 TILE=8, 1.00 µs, no difference shown to 2 others"), "{text}");
+        assert_eq!(text.matches("no difference shown").count(), 3, "{text}");
+        // The third is faster than the first for sure; whether the second is faster still is not known.
+        let faster = report(vec![first(), ok("64", "16", 0.8, 0.5, 1.1), ok("128", "8", 0.85, 0.8, 0.9)]);
+        assert_eq!((faster.ranked(), faster.tied()), (vec![2, 1, 0], vec![1]));
+        // One that left in an earlier round was clearly behind, whatever the interval is.
+        let left = report(vec![first(), with_interval(row(["64", "16"], Status::Ok, 1.3, 1), 0.9, 1.5)]);
+        assert_eq!(left.tied(), [0; 0]);
+    }
+
+    #[test]
+    fn configurations_that_a_stop_left_untimed_are_shown() {
+        let mut untimed = row(["64", "8"], Status::Ok, 1.0, 1);
+        untimed.standing = None;
+        let stopped = report(vec![untimed.clone(), row(["64", "16"], Status::Wrong, 0.0, 0)]);
+        assert_eq!(stopped.best().unwrap_err().to_string(), "`lab::mm`: no configuration was timed");
+        let text = stopped.to_string();
+        assert!(text.contains("configurations 2, right 1, timed 0") && text.contains("right, not timed"), "{text}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::report::{Parameter, Status, TuneReport, TuneRow};
+use super::report::{Parameter, Status, TuneReport, TuneRow, words_of};
 use crate::back::notebook;
-use crate::bench::elimination::{FINAL_ROUND, Standing, eliminate};
+use crate::bench::elimination::{Doing, FINAL_ROUND, Standing, eliminate};
 use crate::bench::operator::contestant_of;
 use crate::bench::sampling::{Asking, FIRST_TOLD};
 use crate::check::{CheckArgs, CheckOptions};
@@ -252,11 +252,18 @@ impl<'a> Tuner<'a> {
         {
             let groups: Vec<&[usize]> = if others.is_empty() { vec![&[]] } else { others.chunks(GROUP).collect() };
             let mut done = 0;
-            for group in &groups {
-                tell(&format!("timing {} of {} configurations", done + 1 + group.len(), right.len()));
+            for (number, group) in groups.iter().enumerate() {
+                let (begun, others) = (Instant::now(), groups.len() - number - 1);
+                let before = match groups.len() {
+                    1 => String::new(),
+                    _ => format!("{done} of {} configurations timed; ", right.len()),
+                };
                 let group: Vec<usize> = std::iter::once(first).chain(group.iter().copied()).collect();
-                stop = self.time(&mut made, &group, asking, None)?;
-                done += group.len() - 1;
+                let told = |doing: &Doing<'_>| {
+                    tell(&format!("{before}{}", doing.line_with_left(begun.elapsed().as_secs_f64(), others)));
+                };
+                stop = self.time(&mut made, &group, asking, &told, None)?;
+                done += group.len() - usize::from(done > 0);
                 if stop.is_some() {
                     break;
                 }
@@ -267,17 +274,19 @@ impl<'a> Tuner<'a> {
                 best.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
                 best.truncate(FINALISTS);
                 best.retain(|&i| i != first);
-                tell(&format!("the best {} once more, side by side", best.len()));
+                let again = format!("the best {} once more, side by side; ", best.len());
+                let told = |doing: &Doing<'_>| tell(&format!("{again}{}", doing.line_with_left(0.0, 0)));
                 best.insert(0, first);
-                stop = self.time(&mut made, &best, asking, Some(FINAL_ROUND))?;
+                stop = self.time(&mut made, &best, asking, &told, Some(FINAL_ROUND))?;
             }
         }
-        let measured = made.iter().filter(|c| c.status != Status::Ok || c.standing.is_some()).count();
         if let Some(stop) = stop {
-            if measured == 0 {
+            if made.is_empty() {
                 return Err(stop);
             }
-            notes.push(format!("stopped: {measured} of {} configurations were measured", configs.len()));
+            let timed = made.iter().filter(|c| c.standing.is_some()).count();
+            let (checked, all) = (made.len(), configs.len());
+            notes.push(format!("stopped: {checked} of {all} configurations were checked, and {timed} timed"));
         }
         let mut tuning = Tuning {
             report: TuneReport {
@@ -290,7 +299,7 @@ impl<'a> Tuner<'a> {
             schema: self.schema,
             options: Vec::new(),
         };
-        for candidate in made.into_iter().filter(|c| c.status != Status::Ok || c.standing.is_some()) {
+        for candidate in made {
             let Candidate { config, status, message, standing, options, .. } = candidate;
             tuning.report.rows.push(TuneRow { config, status, message, standing, machine: String::new() });
             tuning.options.push(options);
@@ -410,14 +419,16 @@ impl<'a> Tuner<'a> {
         made: &mut [Candidate],
         group: &[usize],
         asking: &Asking<'_>,
+        tell: &dyn Fn(&Doing<'_>),
         round: Option<usize>,
     ) -> Result<Option<Error>> {
+        let names: Vec<String> = group.iter().map(|&i| words_of(&self.params, &made[i].config)).collect();
         let make = |i: usize| {
             let op = made[group[i]].op.as_ref().ok_or_else(|| Error::argument("a configuration was not made"))?;
             Ok(contestant_of(op, self.args.clone()))
         };
         let seconds = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
-        let outcome = eliminate(group.len(), size_of(&self.args), make, seconds, asking)?;
+        let outcome = eliminate(&names, size_of(&self.args), make, seconds, asking, tell)?;
         for (&i, standing) in group.iter().zip(outcome.standings) {
             let Some(standing) = standing else { continue };
             // The row of the common configuration is that of the first group.
@@ -469,15 +480,15 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The operator of the fastest configuration that is right, defined under its name: a version of it.
+    /// The operator of the best configuration ([`TuneReport::ranked`]), defined under its name: a version of it.
     ///
     /// # Errors
-    /// [`Error::Argument`] if none is right.
+    /// As [`TuneReport::best`].
     pub fn best(&self) -> Result<Op> {
         Op::define(&self.schema, self.options[self.report.best()?].clone())
     }
 
-    /// The fastest configuration in words: `BLOCK=128 TILE=8`.
+    /// The best configuration in words: `BLOCK=128 TILE=8`.
     ///
     /// # Errors
     /// As [`Tuning::best`].
@@ -575,9 +586,12 @@ mod tests {
             .run_while(&asking, &|line| told.borrow_mut().push(line.to_owned()))
             .unwrap();
         // The second configuration was made and not timed when the stop came.
-        assert_eq!(tuning.report.rows.len(), 1);
-        let notes =
-            ["there is no reference, so results were not checked", "stopped: 1 of 3 configurations were measured"];
+        let rows: Vec<_> = tuning.report.rows.iter().map(|row| (row.status, row.standing)).collect();
+        assert_eq!(rows, [(Status::Failed, None), (Status::Ok, None)]);
+        let notes = [
+            "there is no reference, so results were not checked",
+            "stopped: 2 of 3 configurations were checked, and 0 timed",
+        ];
         assert_eq!(tuning.report.notes, notes);
         assert_eq!(*told.borrow(), ["1 of 3 configurations checked", "2 of 3 configurations checked"]);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::options::{DifferenceKind, DifferenceOptions};
+use super::options::{DifferenceKind, DifferenceOptions, LeftOut};
 use crate::bench::units;
 
 /// Two arrays and the way in which they are compared.
@@ -20,6 +20,8 @@ pub(super) struct Compared {
     pub(super) error: f64,
     /// The difference is not a finite number.
     pub(super) odd: bool,
+    /// Nobody wrote the element.
+    pub(super) unwritten: bool,
     /// The element is beyond the tolerance.
     pub(super) mismatch: bool,
 }
@@ -28,13 +30,16 @@ impl Elements<'_> {
     /// The comparison of an element.
     pub(super) fn compare(&self, index: usize) -> Compared {
         let (actual, expected, options) = (self.actual[index], self.expected[index], self.options);
+        if !options.is_written(index) {
+            return Compared { unwritten: true, mismatch: true, ..Compared::default() };
+        }
         let both_nan = actual.is_nan() && expected.is_nan();
         if actual == expected || (both_nan && options.equal_nan) {
             return Compared::default();
         }
         let difference = actual - expected;
         if !difference.is_finite() {
-            return Compared { error: 0.0, odd: true, mismatch: true };
+            return Compared { odd: true, mismatch: true, ..Compared::default() };
         }
         let tolerance = options.atol + options.rtol * expected.abs();
         let mismatch = difference.abs() > tolerance;
@@ -45,8 +50,8 @@ impl Elements<'_> {
             DifferenceKind::Tolerance => difference.abs() / tolerance,
         };
         match error.is_finite() {
-            true => Compared { error, odd: false, mismatch },
-            false => Compared { error: 0.0, odd: true, mismatch },
+            true => Compared { error, mismatch, ..Compared::default() },
+            false => Compared { odd: true, mismatch, ..Compared::default() },
         }
     }
 }
@@ -57,6 +62,11 @@ impl Elements<'_> {
         let (got, want) = (units::exact(self.actual[index]), units::exact(self.expected[index]));
         let one = self.compare(index);
         let at = self.options.place(index, shape);
+        match self.options.left_out(index) {
+            LeftOut::ByNobody => {}
+            LeftOut::ByResult => return format!("{at}: nobody wrote it; {want} is expected"),
+            LeftOut::ByOther => return format!("{at}: {got}, which {} leaves out", self.options.against),
+        }
         if one.error == 0.0 {
             return format!("{at}: {got} instead of {want}");
         }
@@ -81,6 +91,7 @@ pub(super) struct Figures {
     pub(super) small: usize,
     pub(super) mismatches: usize,
     pub(super) odd: usize,
+    pub(super) unwritten: usize,
     /// Some error is below zero.
     pub(super) is_signed: bool,
 }
@@ -96,6 +107,7 @@ impl Figures {
             small: 0,
             mismatches: 0,
             odd: 0,
+            unwritten: 0,
             is_signed: false,
         };
         for (place, index) in range.clone().enumerate() {
@@ -112,6 +124,7 @@ impl Figures {
             }
             figures.mismatches += usize::from(one.mismatch);
             figures.odd += usize::from(one.odd);
+            figures.unwritten += usize::from(one.unwritten);
         }
         figures.smallest = figures.smallest.min(figures.largest);
         let little = figures.largest / 100.0;
@@ -122,7 +135,7 @@ impl Figures {
 
     /// True if no element differs.
     pub(super) fn are_equal(&self) -> bool {
-        self.differing == 0 && self.odd == 0
+        self.differing == 0 && self.odd == 0 && self.unwritten == 0
     }
 
     /// The line under the title; the range begins at element `first` of an array of this shape.
@@ -142,6 +155,10 @@ impl Figures {
         if self.odd > 0 {
             text.push_str(&format!("; {} not finite", self.odd));
         }
+        match self.unwritten {
+            0 => {}
+            n => text.push_str(&format!("; {n} of them unwritten")),
+        }
         text
     }
 }
@@ -157,6 +174,7 @@ pub(super) struct Cell {
     squares: f64,
     pub(super) elements: u32,
     pub(super) odd: bool,
+    pub(super) unwritten: bool,
     pub(super) mismatches: u32,
     /// The flat index of the first element of the largest error.
     pub(super) worst_at: usize,
@@ -186,30 +204,8 @@ pub(super) struct Grid {
     /// Some error of all that share the colours is below zero, or not finite, or beyond the tolerance.
     pub(super) is_signed: bool,
     pub(super) has_odd: bool,
+    pub(super) has_unwritten: bool,
     pub(super) has_mismatch: bool,
-}
-
-/// The cells that a line surrounds: those with an element beyond the tolerance, or those without one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outlined {
-    Beyond,
-    Within,
-    /// No line is drawn, since all cells are of one kind.
-    Nothing,
-}
-
-impl Outlined {
-    /// The rarer kind of all cells of a picture.
-    pub(super) fn of(grids: &[Grid]) -> Outlined {
-        let cells = || grids.iter().flat_map(|grid| &grid.cells);
-        let (all, beyond) = (cells().count(), cells().filter(|cell| cell.mismatches > 0).count());
-        match beyond {
-            0 => Outlined::Nothing,
-            _ if beyond == all => Outlined::Nothing,
-            _ if 2 * beyond > all => Outlined::Within,
-            _ => Outlined::Beyond,
-        }
-    }
 }
 
 impl Grid {
@@ -243,13 +239,16 @@ impl Grid {
             let one = elements.compare(first + place);
             let (row, column) = (place / width / down, place % width / across);
             let cell = &mut cells[row * columns + column];
-            let is_worse = one.odd || one.error.abs() > cell.worst().abs();
-            if cell.elements == 0 || (is_worse && !cell.odd) {
+            // What nobody wrote is worse than what is no number, and that is worse than any.
+            let rank = |unwritten: bool, odd: bool| 2 * u8::from(unwritten) + u8::from(odd);
+            let (own, worst) = (rank(one.unwritten, one.odd), rank(cell.unwritten, cell.odd));
+            if cell.elements == 0 || own > worst || (own == worst && one.error.abs() > cell.worst().abs()) {
                 cell.worst_at = first + place;
             }
             cell.above = cell.above.max(one.error);
             cell.below = cell.below.min(one.error);
             cell.odd |= one.odd;
+            cell.unwritten |= one.unwritten;
             cell.elements += 1;
             cell.mismatches += u32::from(one.mismatch);
             if one.error != 0.0 {
@@ -264,6 +263,7 @@ impl Grid {
             each: (down, across),
             is_signed: figures.is_signed,
             has_odd: figures.odd > 0,
+            has_unwritten: figures.unwritten > 0,
             has_mismatch: figures.mismatches > 0,
         }
     }
@@ -272,14 +272,15 @@ impl Grid {
         &self.cells[row * self.columns + column]
     }
 
-    /// True if a cell is of the outlined kind; false outside.
-    pub(super) fn is(&self, outlined: Outlined, row: Option<usize>, column: Option<usize>) -> bool {
+    /// True if a cell has an element beyond the tolerance; false outside.
+    pub(super) fn is_beyond(&self, row: Option<usize>, column: Option<usize>) -> bool {
         let inside = row.filter(|r| *r < self.rows).zip(column.filter(|c| *c < self.columns));
-        inside.is_some_and(|(row, column)| match outlined {
-            Outlined::Beyond => self.cell(row, column).mismatches > 0,
-            Outlined::Within => self.cell(row, column).mismatches == 0,
-            Outlined::Nothing => false,
-        })
+        inside.is_some_and(|(row, column)| self.cell(row, column).mismatches > 0)
+    }
+
+    /// True if some cell agrees.
+    pub(super) fn has_within(&self) -> bool {
+        self.cells.iter().any(|cell| cell.mismatches == 0)
     }
 
     /// True if a cell stays in the background, because it agrees where others do not.
@@ -384,17 +385,43 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_wrote_has_no_error() {
+        let options = DifferenceOptions {
+            left_out: [LeftOut::ByNobody, LeftOut::ByResult, LeftOut::ByNobody].into(),
+            ..DifferenceOptions::default()
+        };
+        let elements = Elements { actual: &[1.0, -3e7, 1.5], expected: &[1.0; 3], options: &options };
+        let all = Figures::of(&elements, 0..3);
+        assert_eq!((all.largest, all.mismatches, all.unwritten, all.is_signed), (0.5, 2, 1, false));
+        let caption = all.caption(&[3], 0, &options);
+        assert!(caption.contains("2 of 3 elements beyond") && caption.ends_with("; 1 of them unwritten"), "{caption}");
+        let grid = Grid::new(&elements, 0, (1, 3), (1, 1), &all);
+        assert!(grid.cells[0].unwritten);
+        assert_eq!(elements.told(grid.cells[0].worst_at, &[3]), "[1]: nobody wrote it; 1 is expected");
+        let options = DifferenceOptions {
+            left_out: [LeftOut::ByOther].into(),
+            against: "version 2".to_owned(),
+            ..DifferenceOptions::default()
+        };
+        let elements = Elements { actual: &[5.0], expected: &[-3e7], options: &options };
+        assert_eq!(elements.told(0, &[1]), "[0]: 5, which version 2 leaves out");
+    }
+
+    #[test]
     fn kinds_count_as_they_say() {
         let error = |kind, actual, expected| {
             let options = DifferenceOptions { kind, rtol: 0.5, atol: 1.0, ..DifferenceOptions::default() };
             Elements { actual: &[actual], expected: &[expected], options: &options }.compare(0)
         };
-        let fine = |error| Compared { error, odd: false, mismatch: false };
+        let fine = |error| Compared { error, ..Compared::default() };
         assert_eq!(error(DifferenceKind::Signed, 2.0, 4.0), fine(-2.0));
         assert_eq!(error(DifferenceKind::Absolute, 2.0, 4.0), fine(2.0));
-        assert_eq!(error(DifferenceKind::Relative, 2.0, -4.0), Compared { error: 1.5, odd: false, mismatch: true });
+        assert_eq!(
+            error(DifferenceKind::Relative, 2.0, -4.0),
+            Compared { error: 1.5, mismatch: true, ..Compared::default() }
+        );
         // The tolerance of 4 is 1 + 0.5 * 4.
         assert_eq!(error(DifferenceKind::Tolerance, 5.5, 4.0), fine(0.5));
-        assert_eq!(error(DifferenceKind::Relative, 1.0, 0.0), Compared { error: 0.0, odd: true, mismatch: false });
+        assert_eq!(error(DifferenceKind::Relative, 1.0, 0.0), Compared { odd: true, ..Compared::default() });
     }
 }

@@ -1,14 +1,14 @@
-//! The map of a plane of elements: coloured cells, a line round the rarer of right and wrong ones, the colour bar.
+//! The map of a plane of elements: coloured cells, a line round those beyond the tolerance, the colour bar.
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use super::grid::{Elements, Frame, Grid, Outlined};
+use super::grid::{Cell, Elements, Frame, Grid};
 use super::options::runs;
-use super::scale::{self, Depth, LEAST_HEIGHT, ODD_ALPHA, alpha, quiet_alpha};
+use super::scale::{self, Depth, LEAST_HEIGHT, ODD_ALPHA, UNWRITTEN_ALPHA, alpha, quiet_alpha};
 use super::sides;
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Drawn, Weight, caption_width, picture};
-use crate::plot::marks::hatch;
+use crate::plot::marks::{Hatching, hatch};
 use crate::plot::theme::Role;
 
 /// Most cells of a map down and across: few enough that a picture stays under a hundred kilobytes.
@@ -41,7 +41,7 @@ pub(super) fn draw(
     let (width, height) = extent(grid.rows, grid.columns, 560.0, 340.0);
     let sides = elements.options.sides_of(shape);
     let frame = Frame { at: sides::corner(grid, sides), size: (width, height) };
-    let ((left, top), outlined) = (frame.at, Outlined::of(std::slice::from_ref(grid)));
+    let (left, top) = frame.at;
     let notes = notes(grid);
     let lines = notes.len() + usize::from(grid.has_mismatch);
     let tall = height.max(LEAST_HEIGHT);
@@ -51,7 +51,7 @@ pub(super) fn draw(
     );
     picture(size.0, size.1, title, |canvas| {
         canvas.heading(title, caption)?;
-        cells(canvas, (grid, depth), frame, outlined)?;
+        cells(canvas, (grid, depth), frame)?;
         tips(canvas, grid, elements, shape, frame)?;
         sides::names(canvas, grid, sides, frame)?;
         scale::bar(canvas, (grid, depth), elements.options, (left + width + 22.0, top), tall)?;
@@ -59,7 +59,7 @@ pub(super) fn draw(
         for (line, note) in notes.iter().enumerate() {
             canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), foot(line), note)?;
         }
-        if grid.has_mismatch { key(canvas, outlined, foot(notes.len())) } else { Ok(()) }
+        if grid.has_mismatch { key(canvas, grid.has_within(), foot(notes.len())) } else { Ok(()) }
     })
 }
 
@@ -73,23 +73,16 @@ pub(super) fn notes(grid: &Grid) -> Vec<String> {
     (down * across > 1).then(note).into_iter().collect()
 }
 
-/// The key of the line round cells.
-pub(super) fn key(canvas: &Canvas, outlined: Outlined, at: (f64, f64)) -> Drawn {
-    let words = match outlined {
-        Outlined::Nothing => "no cell is within the tolerance",
-        Outlined::Beyond => "beyond the tolerance; faint: within",
-        Outlined::Within => "within the tolerance, and faint",
-    };
-    let mut left = at.0;
-    if outlined != Outlined::Nothing {
-        canvas.rect(Canvas::stroke(Role::Ink, THICK), (left + 1.0, at.1), (10.0, 10.0))?;
-        left += 18.0;
-    }
-    canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (left, at.1), words)
+/// The key of the line round cells; `has_within` is true where some cell agrees.
+pub(super) fn key(canvas: &Canvas, has_within: bool, at: (f64, f64)) -> Drawn {
+    canvas.rect(Canvas::stroke(Role::Ink, THICK), (at.0 + 1.0, at.1), (10.0, 10.0))?;
+    let words =
+        if has_within { "beyond the tolerance; faint: within" } else { "beyond the tolerance; no cell is within" };
+    canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), (at.0 + 18.0, at.1), words)
 }
 
-/// Draws the cells and the line round those of the rarer kind.
-pub(super) fn cells(canvas: &Canvas, (grid, depth): (&Grid, &Depth), frame: Frame, outlined: Outlined) -> Drawn {
+/// Draws the cells and the line round those beyond the tolerance.
+pub(super) fn cells(canvas: &Canvas, (grid, depth): (&Grid, &Depth), frame: Frame) -> Drawn {
     canvas.rect(Canvas::fill(Role::Zero, 1.0), frame.at, frame.size)?;
     let (width, height) = (frame.size.0 / grid.columns as f64, frame.size.1 / grid.rows as f64);
     // One look after the other, so that cells of one look share an element.
@@ -102,6 +95,7 @@ pub(super) fn cells(canvas: &Canvas, (grid, depth): (&Grid, &Depth), frame: Fram
         let (role, step, quiet) = look;
         let opacity = match (role, quiet) {
             (Role::Odd, _) => ODD_ALPHA,
+            (Role::Muted, _) => UNWRITTEN_ALPHA,
             (_, true) => quiet_alpha(step),
             (_, false) => alpha(step),
         };
@@ -114,18 +108,23 @@ pub(super) fn cells(canvas: &Canvas, (grid, depth): (&Grid, &Depth), frame: Fram
         }
     }
     if grid.has_odd {
-        hatch(canvas, (frame.at, frame.size), (grid.rows, grid.columns), |row, column| grid.cell(row, column).odd);
+        let is_odd = |row, column| grid.cell(row, column).odd && !grid.cell(row, column).unwritten;
+        hatch(canvas, Hatching::Rising, (frame.at, frame.size), (grid.rows, grid.columns), is_odd);
     }
-    outline(canvas, grid, frame, outlined)
+    if grid.has_unwritten {
+        let is_unwritten = |row, column| grid.cell(row, column).unwritten;
+        hatch(canvas, Hatching::Falling, (frame.at, frame.size), (grid.rows, grid.columns), is_unwritten);
+    }
+    outline(canvas, grid, frame)
 }
 
 /// The width of the line round cells.
 const THICK: f64 = 1.2;
 
-/// A line round the outlined cells: every side between such a cell and one that is none, neighbours joined.
-fn outline(canvas: &Canvas, grid: &Grid, frame: Frame, outlined: Outlined) -> Drawn {
+/// A line round the cells beyond the tolerance: every side between such a cell and one that is none, neighbours joined.
+fn outline(canvas: &Canvas, grid: &Grid, frame: Frame) -> Drawn {
     let corner = |row: usize, column: usize| frame.corner(grid, row, column);
-    let is = |row: Option<usize>, column: Option<usize>| grid.is(outlined, row, column);
+    let is = |row: Option<usize>, column: Option<usize>| grid.is_beyond(row, column);
     for row in 0..=grid.rows {
         let side = |column: usize| is(row.checked_sub(1), Some(column)) != is(Some(row), Some(column));
         for (from, to) in runs(grid.columns, side) {
@@ -150,7 +149,8 @@ fn tips(canvas: &Canvas, grid: &Grid, elements: &Elements<'_>, shape: &[usize], 
             let inside = rows.clone().flat_map(|r| columns.clone().map(move |c| r * grid.columns + c));
             let cells: Vec<_> = inside.map(|i| &grid.cells[i]).collect();
             let worst = cells.iter().max_by(|a, b| {
-                (a.odd, a.worst().abs()).partial_cmp(&(b.odd, b.worst().abs())).unwrap_or(std::cmp::Ordering::Equal)
+                let rank = |cell: &Cell| (cell.unwritten, cell.odd, cell.worst().abs());
+                rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal)
             });
             let Some(worst) = worst else { continue };
             let count: u32 = cells.iter().map(|c| c.elements).sum();
@@ -159,7 +159,7 @@ fn tips(canvas: &Canvas, grid: &Grid, elements: &Elements<'_>, shape: &[usize], 
             let pair = elements.told(at, shape);
             canvas.tip(match count {
                 1 => pair,
-                _ if worst.worst() == 0.0 && !worst.odd => format!("{count} elements, all equal"),
+                _ if worst.worst() == 0.0 && !worst.odd && !worst.unwritten => format!("{count} elements, all equal"),
                 _ => format!("{beyond} of {count} elements beyond the tolerance; worst {pair}"),
             });
             let (from, to) = (frame.corner(grid, rows.start, columns.start), frame.corner(grid, rows.end, columns.end));

@@ -11,7 +11,7 @@ mod profile;
 mod scale;
 mod sides;
 
-pub use options::{DepthScale, DifferenceKind, DifferenceOptions, Side};
+pub use options::{DepthScale, DifferenceKind, DifferenceOptions, LeftOut, Side};
 
 use super::Svg;
 use super::canvas::notice;
@@ -62,7 +62,7 @@ pub fn difference_slices(actual: &[f64], expected: &[f64], shape: &[usize], opti
 ///
 /// One dimension makes a profile, two a map, more a mosaic of slices along the last two. Large arrays are cut into cells: the hue of a cell
 /// shows whether its worst element is too large or too small, its depth the root mean square of its errors, so that one wrong element in a
-/// cell looks other than all of them. A line surrounds the elements beyond the tolerance, or those within it where they are fewer.
+/// cell looks other than all of them. A line surrounds the elements beyond the tolerance; what is not finite and what nobody wrote is hatched.
 pub fn difference_map(actual: &[f64], expected: &[f64], shape: &[usize], options: &DifferenceOptions) -> Svg {
     let title = options.heading();
     let total = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
@@ -218,14 +218,31 @@ mod tests {
     }
 
     #[test]
-    fn the_line_surrounds_the_rarer_kind_and_the_key_says_which() {
+    fn the_line_surrounds_what_is_beyond_the_tolerance() {
         assert!(with_wrong(3).contains("beyond the tolerance; faint: within"));
-        assert!(with_wrong(97).contains("within the tolerance, and faint"));
-        assert!(with_wrong(100).contains("no cell is within the tolerance"));
+        assert!(with_wrong(97).contains("beyond the tolerance; faint: within"));
+        assert!(with_wrong(100).contains("beyond the tolerance; no cell is within"));
         assert!(!with_wrong(0).contains("faint"));
-        // The last three cells of 30 pixels have a line round them: above, below, at the left and at the right.
-        let few = with_wrong(97);
-        assert!(few.contains("M274,334L364,334") && few.contains("M274,334L274,364"), "{few}");
+        // The first three cells of 30 pixels have a line round them: above, below, at the left and at the right.
+        let few = with_wrong(3);
+        let sides = ["M64,64L154,64", "M64,94L154,94", "M64,64L64,94", "M154,64L154,94"];
+        assert!(sides.iter().all(|side| few.contains(side)), "{few}");
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_hatched_and_has_no_colour() {
+        for (shape, count) in [(&[4][..], 4), (&[2, 2], 4), (&[2, 2, 2], 8)] {
+            let mut actual = vec![1.0; count];
+            (actual[0], actual[1]) = (-2.67e7, 1.5);
+            let left_out = (0..count).map(|i| if i == 0 { LeftOut::ByResult } else { LeftOut::ByNobody }).collect();
+            let options = DifferenceOptions { left_out, ..DifferenceOptions::default() };
+            let svg = difference_map(&actual, &vec![1.0; count], shape, &options).into_string();
+            assert!(svg.contains("largest error 0.5") && svg.contains("1 of them unwritten"), "{svg}");
+            // A profile as narrow as this one has no key.
+            assert!(svg.contains(">unwritten<") || shape.len() == 1, "{svg}");
+            // Nothing is too small.
+            assert!(!svg.contains("class=\"f50\" "), "{svg}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use super::grid::{Elements, Figures, Frame, Grid, Outlined};
+use super::grid::{Elements, Figures, Frame, Grid};
 use super::map;
 use super::options::slice_name;
 use super::scale::{self, Depth, LEAST_HEIGHT};
@@ -83,12 +83,11 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
     picture(size.0, size.1, title, |canvas| {
         canvas.heading(title, &caption)?;
         let depth = Depth::new(all, elements.options.scale);
-        let outlined = Outlined::of(&grids);
         for (place, (((_, figures), name), grid)) in slices.iter().zip(&names).zip(&grids).enumerate() {
             let at = (LEFT + pitch.0 * (place % across) as f64, TOP + pitch.1 * (place / across) as f64);
             canvas.text(Role::Muted, SIZE, Weight::Normal, (HPos::Left, VPos::Top), at, name)?;
             let frame = Frame { at: (at.0, at.1 + LABEL), size: tile };
-            map::cells(canvas, (grid, &depth), frame, outlined)?;
+            map::cells(canvas, (grid, &depth), frame)?;
             canvas.tip(format!("{name}: {} of {} elements beyond the tolerance", figures.mismatches, figures.count));
             canvas.rect(Canvas::fill(Role::Pointer, 1.0), frame.at, frame.size)?;
         }
@@ -97,7 +96,7 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, all: &Figures, shape: &
             canvas.text(Role::Muted, SIZE, Weight::Normal, (HPos::Left, VPos::Top), foot(line), note)?;
         }
         if all.mismatches > 0 {
-            map::key(canvas, outlined, foot(notes.len()))?;
+            map::key(canvas, grids.iter().any(Grid::has_within), foot(notes.len()))?;
         }
         match grids.last() {
             Some(grid) => {

@@ -1,5 +1,7 @@
 //! Options of the pictures, and the words for places in an array.
 
+use std::sync::Arc;
+
 use crate::bench::units;
 use crate::check::compare::unravel;
 use crate::check::report::index;
@@ -33,6 +35,18 @@ pub enum DepthScale {
     Log,
 }
 
+/// The side that did not write an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LeftOut {
+    /// None.
+    #[default]
+    ByNobody,
+    /// The result.
+    ByResult,
+    /// The thing that it is compared with, as another version of an operator.
+    ByOther,
+}
+
 /// The options of the picture, and of what counts as a mismatch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DifferenceOptions {
@@ -52,6 +66,8 @@ pub struct DifferenceOptions {
     pub atol: f64,
     /// True if NaN matches NaN.
     pub equal_nan: bool,
+    /// For each element who left it out, so that its values are no results; empty where all were written.
+    pub left_out: Arc<[LeftOut]>,
     /// The names down and across an array of two dimensions, where its elements have names, as those of a Jacobian.
     pub sides: Option<[Side; 2]>,
 }
@@ -77,6 +93,7 @@ impl Default for DifferenceOptions {
             rtol: 1.3e-6,
             atol: 1e-5,
             equal_nan: false,
+            left_out: Arc::new([]),
             sides: None,
         }
     }
@@ -109,6 +126,16 @@ impl DifferenceOptions {
             }
             None => coordinates(flat, shape),
         }
+    }
+
+    /// Who left an element out.
+    pub fn left_out(&self, flat: usize) -> LeftOut {
+        self.left_out.get(flat).copied().unwrap_or_default()
+    }
+
+    /// True for an element that was written on both sides.
+    pub fn is_written(&self, flat: usize) -> bool {
+        self.left_out(flat) == LeftOut::ByNobody
     }
 
     /// An error as the picture's kind counts it.

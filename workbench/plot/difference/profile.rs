@@ -2,12 +2,12 @@
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use super::grid::{Elements, Figures, Grid};
+use super::grid::{Cell, Elements, Figures, Grid};
 use super::options::{DifferenceKind, runs};
-use super::scale::ODD_ALPHA;
+use super::scale::{ODD_ALPHA, UNWRITTEN_ALPHA};
 use crate::plot::Svg;
 use crate::plot::canvas::{Canvas, Weight, bar, caption_width, picture, place};
-use crate::plot::marks::hatch;
+use crate::plot::marks::{Hatching, hatch};
 use crate::plot::theme::Role;
 
 /// Most bars, two pixels each.
@@ -65,16 +65,22 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
                 }
             }
         }
-        for (i, _) in grid.cells.iter().enumerate().filter(|(_, c)| c.odd) {
-            let style = Canvas::fill(Role::Odd, ODD_ALPHA);
-            bar(&plane, style, (i as f64 + gap, largest), ((i + 1) as f64 - gap, floor))?;
-            let (from, to) = (place(&plane, (i as f64 + gap, largest)), place(&plane, ((i + 1) as f64 - gap, floor)));
-            if gap > 0.0 {
-                hatch(canvas, (from, (to.0 - from.0, to.1 - from.1)), (1, 1), |_, _| true);
+        let full =
+            [(false, Role::Odd, ODD_ALPHA, Hatching::Rising), (true, Role::Muted, UNWRITTEN_ALPHA, Hatching::Falling)];
+        for (unwritten, role, alpha, hatching) in full {
+            let is_full = |cell: &Cell| if unwritten { cell.unwritten } else { cell.odd && !cell.unwritten };
+            for (i, _) in grid.cells.iter().enumerate().filter(|(_, cell)| is_full(cell)) {
+                let (left, right) = (i as f64 + gap, (i + 1) as f64 - gap);
+                bar(&plane, Canvas::fill(role, alpha), (left, largest), (right, floor))?;
+                let (from, to) = (place(&plane, (left, largest)), place(&plane, (right, floor)));
+                if gap > 0.0 {
+                    hatch(canvas, hatching, (from, (to.0 - from.0, to.1 - from.1)), (1, 1), |_, _| true);
+                }
             }
-        }
-        if grid.has_odd && gap == 0.0 {
-            hatch(canvas, ((LEFT, TOP), (wide, TALL)), (1, grid.columns), |_, column| grid.cell(0, column).odd);
+            if gap == 0.0 && grid.cells.iter().any(is_full) {
+                let all = ((LEFT, TOP), (wide, TALL));
+                hatch(canvas, hatching, all, (1, grid.columns), |_, column| is_full(grid.cell(0, column)));
+            }
         }
         let under = TOP + TALL + 6.0;
         let at = |column: usize| LEFT + column as f64 * wide / count;
@@ -86,7 +92,8 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
             let columns = Grid::span(i, places, grid.columns);
             let cells = &grid.cells[columns.clone()];
             let worst = cells.iter().max_by(|a, b| a.worst().abs().total_cmp(&b.worst().abs()));
-            let Some(worst) = cells.iter().find(|c| c.odd).or(worst) else { continue };
+            let odd = cells.iter().find(|c| c.unwritten).or(cells.iter().find(|c| c.odd));
+            let Some(worst) = odd.or(worst) else { continue };
             let flat = worst.worst_at;
             canvas.tip(elements.told(flat, &[total]));
             canvas.rect(
@@ -102,11 +109,12 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
         if total > 1 {
             small(HPos::Right, LEFT + wide, &(total - 1).to_string())?;
         }
-        let note = match (figures.mismatches > 0, figures.odd > 0) {
-            (false, _) => "",
-            (true, false) => "marked below: beyond tolerance",
-            (true, true) => "marked below: beyond tolerance; full height: inf, nan",
-        };
-        if wide > 400.0 { small(HPos::Center, LEFT + wide / 2.0, note) } else { Ok(()) }
+        let mut note = if figures.mismatches > 0 { "marked below: beyond tolerance".to_owned() } else { String::new() };
+        let kinds = [(figures.odd > 0, "inf, nan (/)"), (figures.unwritten > 0, "unwritten (\\)")];
+        let kinds: Vec<&str> = kinds.into_iter().filter(|kind| kind.0).map(|kind| kind.1).collect();
+        if !kinds.is_empty() {
+            note.push_str(&format!("; full height: {}", kinds.join(", ")));
+        }
+        if wide > 400.0 { small(HPos::Center, LEFT + wide / 2.0, &note) } else { Ok(()) }
     })
 }

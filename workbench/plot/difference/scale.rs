@@ -5,7 +5,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use super::grid::{Cell, Figures, Grid};
 use super::options::{DepthScale, DifferenceKind, DifferenceOptions};
 use crate::plot::canvas::{Canvas, Drawn, Weight};
-use crate::plot::marks::hatch;
+use crate::plot::marks::{Hatching, hatch};
 use crate::plot::theme::Role;
 
 /// Steps of a hue from nothing to the largest error.
@@ -73,6 +73,9 @@ impl Depth {
 
     /// The fill of a cell; `None` where nothing differs.
     pub(super) fn look(&self, cell: &Cell) -> Option<(Role, u32)> {
+        if cell.unwritten {
+            return Some((Role::Muted, STEPS));
+        }
         if cell.odd {
             return Some((Role::Odd, STEPS));
         }
@@ -104,6 +107,12 @@ pub(super) fn quiet_alpha(step: u32) -> f64 {
 /// The opacity of what is not finite, so low that its hatching is seen on a light and on a dark page.
 pub(super) const ODD_ALPHA: f64 = 0.5;
 
+/// The opacity of what nobody wrote, as that of what is not finite.
+pub(super) const UNWRITTEN_ALPHA: f64 = 0.3;
+
+/// The distance of two keys below a colour bar.
+const OTHER: f64 = 20.0;
+
 /// The least height of a colour bar, with its foot.
 pub(super) const LEAST_HEIGHT: f64 = 96.0;
 
@@ -120,16 +129,22 @@ pub(super) fn bar(
     let label = |y: f64, text: &str| {
         canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Center), (left + BROAD + 8.0, y), text)
     };
-    if grid.has_odd {
-        let (at, size) = ((left, top + height - 14.0), (BROAD, 14.0));
-        canvas.rect(Canvas::fill(Role::Odd, ODD_ALPHA), at, size)?;
-        hatch(canvas, (at, size), (1, 1), |_, _| true);
-        label(top + height - 7.0, "inf, nan")?;
+    let others = [
+        (grid.has_odd, Role::Odd, ODD_ALPHA, Hatching::Rising, "inf, nan"),
+        (grid.has_unwritten, Role::Muted, UNWRITTEN_ALPHA, Hatching::Falling, "unwritten"),
+    ];
+    let mut bottom = top + height;
+    for (_, role, alpha, hatching, name) in others.into_iter().filter(|other| other.0) {
+        let (at, size) = ((left, bottom - 14.0), (BROAD, 14.0));
+        canvas.rect(Canvas::fill(role, alpha), at, size)?;
+        hatch(canvas, hatching, (at, size), (1, 1), |_, _| true);
+        label(bottom - 7.0, name)?;
+        bottom -= OTHER;
     }
     if depth.largest() == 0.0 {
         return Ok(());
     }
-    let room = if grid.has_odd { height - 30.0 } else { height };
+    let room = if bottom < top + height { bottom + OTHER - 30.0 - top } else { height };
     let step = room / if signed { 2.0 } else { 1.0 } / f64::from(STEPS);
     let zero = top + step * f64::from(STEPS);
     canvas.rect(Canvas::fill(Role::Zero, 1.0), (left, top), (BROAD, room))?;

@@ -179,13 +179,7 @@ pub fn sweep(
     let tell = |now: &Progress<'_>| {
         let Some(progress) = &progress else { return };
         let report = BenchReport(now.report.clone().with_title(title.clone()));
-        let told = (now.line(), report);
-        // A line that cannot be shown is no reason to lose the measurement. A stop meanwhile is raised at the next call.
-        if let Err(error) = progress.call1(py, told)
-            && error.is_instance_of::<PyKeyboardInterrupt>(py)
-        {
-            let _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
-        }
+        show_line(py, progress.call1(py, (now.line(), report)));
     };
     let asking = Asking { ask: &ask, is_stop: &is_stop, tell: progress.is_some().then_some(&tell) };
     match bench::sweep_while(&names, &sizes, make, &config, &asking) {
@@ -194,6 +188,16 @@ pub fn sweep(
             Ok(BenchReport(report.with_title(title)))
         }
         Err(error) => Err(poll.into_raised().unwrap_or_else(|| errors::to_py(py, error))),
+    }
+}
+
+/// What came of showing a line of progress: one that cannot be shown is no reason to lose the measurement. A stop meanwhile is raised at the next
+/// call.
+pub(crate) fn show_line(py: Python<'_>, shown: PyResult<Py<PyAny>>) {
+    if let Err(error) = shown
+        && error.is_instance_of::<PyKeyboardInterrupt>(py)
+    {
+        let _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
     }
 }
 

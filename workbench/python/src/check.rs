@@ -1,11 +1,12 @@
 //! Checks of operators and of callables, and gradient checks, with references and gradients in Python.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use workbench::autograd::{self, GradOptions, gradcheck::gradcheck_wide};
 use workbench::check::report::OutputCheck;
-use workbench::check::{self, CheckOptions, Precision, Tolerance, Value, check_outputs_as};
+use workbench::check::{self, CheckOptions, Mismatch, Precision, Tolerance, Value, check_outputs_as};
 use workbench::ops::{OwnedArg, RunConfig};
+use workbench::plot::{Writers, writer_map};
 use workbench::runtime::Tensor;
 
 use crate::args::Keep;
@@ -30,8 +31,8 @@ impl CheckReport {
         self.0.passed
     }
 
-    /// Largest absolute error: inf if an infinity stands against another number; nan if a NaN disagrees, or if nothing could be compared
-    /// (other shapes, say).
+    /// Largest absolute error of the elements that were written: inf if an infinity stands against another number; nan if a NaN disagrees, or if
+    /// nothing could be compared (other shapes, say).
     #[getter]
     fn max_abs(&self) -> f64 {
         self.0.max_abs()
@@ -62,33 +63,29 @@ impl CheckReport {
         self.0.mismatches()
     }
 
-    /// The first mismatches, each with `output index got want abs rel ulp block thread unwritten`. Elements of integers are ints with all their
-    /// digits.
+    /// The number of elements that do not agree because nobody wrote them, of all outputs: they still hold the poison, and no error counts them.
+    #[getter]
+    fn unwritten(&self) -> usize {
+        self.0.unwritten()
+    }
+
+    /// The first mismatches, each with `output index got want abs rel ulp block thread unwritten want_unwritten`. Elements of integers are ints with all
+    /// their digits.
     #[getter]
     fn mismatches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let make = py.import("workbench.operators")?.getattr("Mismatch")?;
         let list = PyList::empty(py);
         for output in &self.0.outputs {
             for m in &output.comparison.first {
-                let fields = PyDict::new(py);
-                fields.set_item("output", &output.name)?;
-                fields.set_item("index", PyTuple::new(py, &m.index)?)?;
-                for (name, value) in [("got", m.actual), ("want", m.expected)] {
-                    match value {
-                        Value::Float(value) => fields.set_item(name, value)?,
-                        Value::Integer(value) => fields.set_item(name, value)?,
-                    }
-                }
-                fields.set_item("abs", m.abs)?;
-                fields.set_item("rel", m.rel)?;
-                fields.set_item("ulp", m.ulp)?;
-                fields.set_item("block", m.writer.map(|w| (w.block[0], w.block[1], w.block[2])))?;
-                fields.set_item("thread", m.writer.map(|w| (w.thread[0], w.thread[1], w.thread[2])))?;
-                fields.set_item("unwritten", m.unwritten)?;
-                list.append(make.call((), Some(&fields))?)?;
+                list.append(mismatch(py, output, m)?)?;
             }
         }
         Ok(list)
+    }
+
+    /// The mismatch whose error takes the largest share of its tolerance, as those of `mismatches`; None where there is none that somebody wrote.
+    #[getter]
+    fn worst<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.0.worst().map(|(output, m)| mismatch(py, output, m)).transpose()
     }
 
     /// All of it as JSON, for `to_json`.
@@ -173,6 +170,27 @@ impl CheckReport {
         let _ = (include, exclude);
         mime(py, &self.0)
     }
+}
+
+/// A mismatch of an output, for Python.
+fn mismatch<'py>(py: Python<'py>, output: &OutputCheck, m: &Mismatch) -> PyResult<Bound<'py, PyAny>> {
+    let fields = PyDict::new(py);
+    fields.set_item("output", &output.name)?;
+    fields.set_item("index", PyTuple::new(py, &m.index)?)?;
+    for (name, value) in [("got", m.actual), ("want", m.expected)] {
+        match value {
+            Value::Float(value) => fields.set_item(name, value)?,
+            Value::Integer(value) => fields.set_item(name, value)?,
+        }
+    }
+    fields.set_item("abs", m.abs)?;
+    fields.set_item("rel", m.rel)?;
+    fields.set_item("ulp", m.ulp)?;
+    fields.set_item("block", m.writer.map(|w| (w.block[0], w.block[1], w.block[2])))?;
+    fields.set_item("thread", m.writer.map(|w| (w.thread[0], w.thread[1], w.thread[2])))?;
+    fields.set_item("unwritten", m.unwritten)?;
+    fields.set_item("want_unwritten", m.expected_unwritten)?;
+    py.import("workbench.operators")?.getattr("Mismatch")?.call((), Some(&fields))
 }
 
 impl CheckReport {
@@ -460,17 +478,50 @@ pub fn check_versions(
     Ok(CheckReport(report))
 }
 
-/// Maps of the writers of each array that a call writes; `Op.writer_map` is the public function. `args` are complete.
+/// The writers of each array that a call writes; `Op.writer_map` is the public function. `args` are complete.
 #[pyfunction]
-pub fn writer_maps(
-    py: Python<'_>,
-    op: &Bound<'_, NativeOp>,
-    args: &Bound<'_, PyTuple>,
-) -> PyResult<Vec<(String, Svg)>> {
+pub fn writers_of(py: Python<'_>, op: &Bound<'_, NativeOp>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<NativeWriters>> {
     let (op, objects): (_, Vec<_>) = (op.get(), args.iter().collect());
     let owned = op.owned(args)?;
-    let maps = op.with_arguments(py, &objects, || op.op().writer_maps(owned))?.map_err(|e| errors::to_py(py, e))?;
-    Ok(maps.into_iter().map(|(name, map)| (name, Svg(map))).collect())
+    let found = op.with_arguments(py, &objects, || op.op().writers_of(owned))?.map_err(|e| errors::to_py(py, e))?;
+    Ok(found.into_iter().map(NativeWriters).collect())
+}
+
+/// The native half of `WriterMap`.
+#[pyclass(module = "workbench", frozen)]
+pub struct NativeWriters(Writers);
+
+#[pymethods]
+impl NativeWriters {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.shape)
+    }
+
+    #[getter]
+    fn block(&self) -> [u32; 3] {
+        self.0.block
+    }
+
+    /// Six int32 for each element: block and thread (x, y, z), -1 where nobody wrote.
+    fn records<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let one = |writer: &Option<([u32; 3], [u32; 3])>| match writer {
+            Some((block, thread)) => [block, thread].into_iter().flatten().map(|n| *n as i32).collect(),
+            None => vec![-1; 6],
+        };
+        let bytes: Vec<u8> = self.0.writers.iter().flat_map(one).flat_map(i32::to_ne_bytes).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    /// The map from an element on, by its number.
+    fn plot(&self, at: Option<usize>) -> Svg {
+        Svg(writer_map(&self.0, at))
+    }
 }
 
 /// The work of a call, as the fields of `workbench.Work`; `Op.work` is the public function. `args` are complete.

@@ -52,6 +52,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     tier::look_in_packages(m.py())?;
     m.add_function(wrap_pyfunction!(tier::stop_compilers, m)?)?;
     m.py().import("atexit")?.call_method1("register", (m.getattr("stop_compilers")?,))?;
+    m.add_class::<check::NativeWriters>()?;
     m.add_class::<module::Module>()?;
     m.add_class::<kernel::Kernel>()?;
     m.add_class::<symbol::Symbol>()?;
@@ -91,6 +92,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("FINAL_ROUND", workbench::bench::elimination::FINAL_ROUND)?;
     m.add_function(wrap_pyfunction!(pictures::report_card, m)?)?;
     m.add_function(wrap_pyfunction!(pictures::case_picture, m)?)?;
+    m.add_function(wrap_pyfunction!(pictures::stacked_pictures, m)?)?;
     m.add_function(wrap_pyfunction!(pictures::text_picture, m)?)?;
     m.add_class::<tier::TierReport>()?;
     m.add_class::<tier::HeldMaker>()?;
@@ -116,7 +118,7 @@ fn _workbench(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::check_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_versions, m)?)?;
     m.add_function(wrap_pyfunction!(check::check_results, m)?)?;
-    m.add_function(wrap_pyfunction!(check::writer_maps, m)?)?;
+    m.add_function(wrap_pyfunction!(check::writers_of, m)?)?;
     m.add_function(wrap_pyfunction!(check::work_of, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_op, m)?)?;
     m.add_function(wrap_pyfunction!(check::gradcheck_call, m)?)?;

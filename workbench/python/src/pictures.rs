@@ -19,7 +19,9 @@ pub struct Svg(pub plot::Svg);
 impl Svg {
     /// Writes the picture to a path ending in `.svg`, or in `.png` (with twice the pixels of its size), which needs the package `resvg-py`.
     ///
-    /// Raises ArgumentError for any other ending, ImportError where the package is missing, and OSError if the file cannot be written.
+    /// `page` is its ground: "light" (white) or "dark"; None leaves it transparent, in tones that are readable on both.
+    ///
+    /// Raises ArgumentError for any other ending or page, ImportError where the package is missing, and OSError if the file cannot be written.
     ///
     /// >>> import pathlib, tempfile, numpy as np, workbench as wb
     /// >>> picture = wb.check(np.sqrt, lambda x: x + 1, np.ones(3)).plot()
@@ -27,11 +29,18 @@ impl Svg {
     /// ...     picture.save(pathlib.Path(folder) / "difference.svg")
     /// ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
     /// ['difference.svg']
-    pub fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    #[pyo3(signature = (path, *, page="light"))]
+    pub fn save(&self, py: Python<'_>, path: PathBuf, page: Option<&str>) -> PyResult<()> {
+        let pages = [("light", plot::Page::Light), ("dark", plot::Page::Dark)];
+        let page = page.map(|word| chosen(py, "page", word, &pages)).transpose()?;
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-        let content = match ending.as_str() {
-            "svg" => PyBytes::new(py, self.0.as_str().as_bytes()).into_any(),
-            "png" => py.import("workbench._png")?.call_method1("png_of", (self.0.without_variables(),))?,
+        let content = match (ending.as_str(), page) {
+            ("svg", Some(page)) => PyBytes::new(py, self.0.on_page(page).as_str().as_bytes()).into_any(),
+            ("svg", None) => PyBytes::new(py, self.0.as_str().as_bytes()).into_any(),
+            ("png", _) => {
+                let text = page.map_or_else(|| self.0.without_variables(), |page| self.0.on_page(page).into_string());
+                py.import("workbench._png")?.call_method1("png_of", (text,))?
+            }
             _ => return Err(argument(py, format!("`{}` ends in neither `.svg` nor `.png`", path.display()))),
         };
         py.import("pathlib")?.getattr("Path")?.call1((path,))?.call_method1("write_bytes", (content,))?;
@@ -118,11 +127,13 @@ pub fn histogram(py: Python<'_>, output: &OutputCheck, kind: &str, scale: &str) 
     if kind == ErrorKind::Ulp && !output.dtype.contains("float") {
         return Err(argument(py, format!("{} has no last place; kind is \"absolute\" or \"relative\"", output.dtype)));
     }
-    let pairs = || output.actual.iter().zip(&output.expected);
+    let options = output.picture_options("");
+    let all = output.actual.iter().zip(&output.expected).enumerate();
+    let pairs = || all.clone().filter(|(i, _)| options.is_written(*i)).map(|(_, pair)| pair);
     let size =
         |a: f64, e: f64| if a == e || (output.equal_nan && a.is_nan() && e.is_nan()) { 0.0 } else { (a - e).abs() };
     let errors = match kind {
-        ErrorKind::Ulp => output.ulps.clone(),
+        ErrorKind::Ulp => output.written_ulps(),
         ErrorKind::Absolute => pairs().map(|(a, e)| size(*a, *e)).collect(),
         // Zero less zero is no error.
         ErrorKind::Relative => {
@@ -201,6 +212,13 @@ pub fn case_picture(
     };
     let cases = cases.into_iter().map(case).collect::<PyResult<Vec<_>>>()?;
     Ok(Svg(plot::cases(title, caption, &cases)))
+}
+
+/// Pictures as one, each below the one before.
+#[pyfunction]
+pub fn stacked_pictures(label: &str, pictures: Vec<PyRef<'_, Svg>>) -> Svg {
+    let pictures: Vec<plot::Svg> = pictures.iter().map(|picture| picture.0.clone()).collect();
+    Svg(plot::Svg::stacked(label, &pictures))
 }
 
 /// The picture of a text, line by line: of a report that has nothing to draw.

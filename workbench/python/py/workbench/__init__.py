@@ -55,6 +55,7 @@ from .spec import Spec, empty_like
 from .sweeping import SweepReport, sweep
 from .tuning import TuneReport, tune
 from .work import Work
+from .writers import WriterMap
 
 _docs.install()
 _native_reports.install()
@@ -90,6 +91,7 @@ __all__ = [
     "TierReport",
     "TuneReport",
     "Work",
+    "WriterMap",
     "__version__",
     "bench",
     "ceilings",

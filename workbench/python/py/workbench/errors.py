@@ -396,6 +396,18 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def name_culprit(error: Exception, who: str) -> None:
+    """Says in an exception of a call whose it is, such as `version 2`: in our own errors first, else in a note (from Python 3.11 on)."""
+    if not isinstance(error, _Fault):
+        add_place(error, who)
+        return
+    kind, colon, rest = error.rendered.partition(": ")
+    error.rendered = f"{kind}: {who}: {rest}" if colon and kind == "kernel fault" else f"{who}: {error.rendered}"
+    error.args = (error.rendered, *error.args[1:])
+    if error.html:
+        error.html = f"<div>{_html.escape(who)}</div>{error.html}"
+
+
 def add_place(error: Exception, where: str) -> None:
     """Adds the place of the call to an exception of a user's function; from Python 3.11 on."""
     if hasattr(error, "add_note"):

@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
+from . import _workbench
 from ._calls import clear_calls
 from ._workbench import BenchReport, CheckReport, NativeHistory, Svg
 from .benchmark import bench_callable, sizes_of
 from .copying import copies
-from .errors import ArgumentError, make_argument_error
+from .errors import ArgumentError, ExtensionError, KernelFault, KernelTimeout, make_argument_error, name_culprit
 from .native_reports import BENCH, HISTORY
 from .pickles import refuse
 from .reports import Report, json_text, tell_columns
@@ -65,10 +66,14 @@ class Comparison(Report):
     _card: str
 
     def plot(self) -> Svg:
-        """The times of both versions, as `wb.bench` draws them; `.check.plot()` is the map of the elements that differ."""
+        """The times of both versions, as `wb.bench` draws them; `.check.plot()` is the map of the elements that differ. A file has both pictures."""
         return self.bench.plot()
 
-    _picture = plot
+    def _picture(self) -> Svg:
+        number = None if self.check.passed else self.check._pictured()
+        if number is None:
+            return self.plot()
+        return _workbench.stacked_pictures(self._name(), [self.check.plot(number), self.plot()])
 
     def _table(self) -> Table:
         outcome = {"mismatches": self.check.count, "max_share": self.check.max_share}
@@ -165,7 +170,7 @@ class History(Report):
 
         Without arguments arrays of random numbers have the shapes of its signature, the largest about 1,024 elements, and each scalar is 1. `sizes` and `make_args`, the one with the other, time over sizes
         instead of on these arguments; other options are those of `wb.bench`. Tolerances are those of `op.check`, both versions run on poisoned
-        outputs, and the arguments stay as they are. Nothing of it is noted in the versions.
+        outputs, and the arguments stay as they are. Nothing of it is noted in the versions. An error of one of them, KernelFault and others, says which.
         """
         op = self._op
         old, new = op._version_number(old), op._version_number(new)
@@ -181,7 +186,11 @@ class History(Report):
             sizes = sizes_of(sizes)
             make_args = make_args or op._random_args
         given = args or (_tuple(make_args(sizes[0])) if make_args is not None and sizes else op._random_args(1024))
-        check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}", f"version {old}")
+        try:
+            check = after._check_beside(before, given, rtol, atol, equal_nan, f"version {new}", f"version {old}")
+        except (ExtensionError, KernelFault, KernelTimeout) as error:
+            name_culprit(error, f"version {old if _fails(before, given) else new} of `{op.name}`")
+            raise
         others = {f"version {old}": before}
         timed = () if sizes is not None else tuple(_own(value) for value in copies(given))
         bench = bench_callable(f"version {new}", after, timed, None, sizes=sizes, make_args=make_args, others=others, title=op.__name__, **options)
@@ -218,6 +227,15 @@ class History(Report):
 
 #: The options of `compare` that are those of a benchmark.
 _OPTIONS = ("flush_cache", "seconds_per_size", "max_seconds")
+
+
+def _fails(op: Op, args: tuple[Any, ...]) -> bool:
+    """True if a call on these arguments, which stay as they are, is an error."""
+    try:
+        op._outcome(copies(op._arguments(args, {})))
+    except Exception:
+        return True
+    return False
 
 
 def _own(value: Any) -> Any:

@@ -17,7 +17,7 @@ from IPython.core.error import UsageError
 
 from ._options import plain_device
 from .description import split_list
-from .errors import ArgumentError
+from .errors import ArgumentError, nearest
 from .magic_arguments import in_options
 from .magic_tuning import parameter
 
@@ -129,7 +129,8 @@ class Parser(argparse.ArgumentParser):
         if rest and not _IS_OPTION.match(rest[0]):
             self._refuse(list(words), rest[0])
         if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
+            hint = nearest(rest[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
         return given
 
     def _refuse(self, words: list[str], stray: str) -> NoReturn:

@@ -247,17 +247,25 @@ class Tuning:
         # The operator is the first configuration still.
         report._note(operator, self.first)
         name, first = operator.__name__, name_of(self.first)
-        if not report.ranked:
-            is_random = make is None and any(row["status"] == "failed" for row in report.rows)
+        ranked, rows = report.ranked, report.rows
+        if not ranked and any(row["status"] == "ok" for row in rows):
+            print(f"%%kernel: `{name}` stays {first}: a stop came before any configuration was timed")
+            return False
+        if not ranked:
+            is_random = make is None and any(row["status"] == "failed" for row in rows)
             note = "" if not is_random else " (the arguments are random arrays, as none are given; --make makes others)"
             left = "is again what it was before this cell" if undo() else f"stays {first}"
             print(f"%%kernel: no configuration is right; `{name}` {left}{note}")
             raise NoneRight
-        best, count = report.best_config, len(report.rows)
+        best, tied = report.best_config, report.tied
+        of_all = f"{len(ranked)} configurations" if len(ranked) == len(rows) else f"{len(ranked)} configurations that are right and timed, of {len(rows)}"
         if best == self.first and "options" not in best:
-            print(f"%%kernel: `{name}` stays {first}, the fastest of {count} configurations")
+            fact = f", the fastest of {of_all}" if not tied else f": of {of_all} none is shown to be faster"
+            print(f"%%kernel: `{name}` stays {first}{fact if len(ranked) > 1 else ', the only one that is right and timed'}")
             return False
         # The reference of a check is the check's alone: the operator keeps its own.
         report._define(operator.reference)
-        print(f"%%kernel: `{name}` is {name_of(best)} from now on, the fastest of {count} configurations")
+        others = f"; no difference is shown to {name_of(tied[0]['config'])}" if tied else ""
+        others += f" and {len(tied) - 1} more" if len(tied) > 1 else ""
+        print(f"%%kernel: `{name}` is {name_of(best)} from now on, {'the fastest' if not tied else 'the best'} of {of_all}{others}")
         return True

@@ -40,7 +40,8 @@ CHECK = (
     Column("ulp", "number", "error in units in the last place of the result's type"),
     *place_columns("block", "`blockIdx.{axis}` of the thread that wrote it, if known"),
     *place_columns("thread", "`threadIdx.{axis}` of the thread that wrote it, if known"),
-    Column("unwritten", "truth", "true if nobody wrote it"),
+    Column("unwritten", "truth", "true if nobody wrote it: then `got` and the errors say nothing"),
+    Column("want_unwritten", "truth", "true if nobody wrote what it is compared with, as another version may leave it out"),
 )
 
 #: The columns of a gradient check: its listed mismatches.

@@ -15,7 +15,7 @@ from ._compile import compile as compile_source
 from ._compile import rebuild
 from ._array_exchange import as_tensor
 from ._schema import inferred
-from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, Svg, TemplateLauncher
+from ._workbench import BenchReport, CheckReport, GradReport, Kernel, KernelTemplate, Launcher, Module, NativeOp, TemplateLauncher
 from .benchmark import OPTIONS, distinct
 from .description import Documentation
 from .copying import copies
@@ -28,6 +28,7 @@ from .random_arguments import random_arguments
 from .spec import DTYPES, device_name, moved_to_first, Spec
 from .versions import Kept, kept_of, Versioned
 from .work import Work
+from .writers import WriterMap
 
 __all__ = ["Mismatch", "Op", "check", "op", "ops"]
 
@@ -49,7 +50,8 @@ def has_memory(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One element that does not agree: its place, its value, the value wanted (of integers ints), the distance, and the thread that wrote it."""
+    """One element that does not agree: its place, its value, the value wanted (of integers ints), the distance, and the thread that wrote it. It is
+    `unwritten` where nobody wrote it, and `want_unwritten` where nobody wrote the one that it is compared with: the distance says nothing then."""
 
     output: str
     index: tuple[int, ...]
@@ -61,6 +63,7 @@ class Mismatch:
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
     unwritten: bool = False
+    want_unwritten: bool = False
 
 
 class _Watched:
@@ -388,8 +391,9 @@ class Op(Versioned, Differentiable, NativeOp):
             raise RuntimeError(str(report))
         return report
 
-    def writer_map(self, *args: Any, **kwargs: Any) -> Svg:
-        """A map of the block and the thread that wrote each element of the first array that a call writes; the kernel runs once more for it, on the CPU.
+    def writer_map(self, *args: Any, **kwargs: Any) -> WriterMap:
+        """Which block and which thread wrote each element of the first array that a call writes, and in `.others` of the other ones; the kernel runs once
+        more for it, on the CPU. It shows itself as a picture; see `WriterMap`.
 
         Raises ArgumentError where no kernel for the CPU serves the call.
 
@@ -398,12 +402,12 @@ class Op(Versioned, Differentiable, NativeOp):
         ...               "__global__ void twice(const float* x, float* y, int n) "
         ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }")
         >>> twice.writer_map(np.ones(300, np.float32))
-        <picture of ... bytes of SVG>
+        writers of the result, (300,): 2 blocks of (256, 1, 1) threads
         """
-        maps = _workbench.writer_maps(self, self._arguments(args, kwargs))
-        if not maps:
+        found = _workbench.writers_of(self, self._arguments(args, kwargs))
+        if not found:
             raise make_argument_error(f"`{self.name}`: no kernel for the CPU runs in this call, so no thread wrote its results")
-        return maps[0][1]
+        return WriterMap(found[0], found[1:])
 
     def work(self, *args: Any, **kwargs: Any) -> Work:
         """The work of a call, counted while its kernel runs once more on the CPU: operations on floats, and bytes of arrays that are read

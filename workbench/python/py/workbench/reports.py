@@ -94,14 +94,15 @@ class Report:
         """
         return self._json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, page: str | None = "light") -> None:
         """Writes the report to one file, by the ending of its path, capital or small: all of it to `.json` (as `to_json`), the rows for other programs to
         `.csv`, the picture to `.svg` or `.png`, its card as a page by itself to `.html`, its text to `.txt`.
 
         In CSV what is missing is an empty cell, floats are NaN, inf or -inf where they are not finite, lists are JSON, times are ISO 8601. A
-        report that has nothing to draw has a picture of its text. PNG needs the package `resvg-py`.
+        report that has nothing to draw has a picture of its text. PNG needs the package `resvg-py`. `page` is the ground of a picture: "light" (white)
+        or "dark"; None leaves it transparent, in tones that are readable on both.
 
-        Raises ArgumentError for any other ending, ImportError where the package is missing, and OSError if the file cannot be written.
+        Raises ArgumentError for any other ending or page, ImportError where the package is missing, and OSError if the file cannot be written.
 
         >>> import pathlib, tempfile, numpy as np, workbench as wb
         >>> report = wb.check(np.sqrt, lambda x: x + 1, np.ones(2))
@@ -109,7 +110,7 @@ class Report:
         ...     path = pathlib.Path(folder) / "report.csv"
         ...     report.save(path)
         ...     path.read_text(encoding="utf-8").splitlines()[1]
-        'output 0,[0],1.0,2.0,1.0,0.5,4503599627370496.0,,,,,,,false'
+        'output 0,[0],1.0,2.0,1.0,0.5,4503599627370496.0,,,,,,,false,false'
         """
         path = pathlib.Path(path)
         ending = path.suffix.lower()
@@ -118,7 +119,7 @@ class Report:
         elif ending == ".csv":
             text = self._table().csv()
         elif ending in (".svg", ".png"):
-            self._picture().save(path)
+            self._picture().save(path, page=page)
             return
         elif ending == ".html":
             text = _page(self._name(), self._file_html())

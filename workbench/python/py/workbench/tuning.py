@@ -19,6 +19,7 @@ from ._workbench import Module, NativeTuneReport, Svg
 from .benchmark import bench_callable
 from .copying import copies
 from .errors import ArgumentError, make_argument_error, nearest
+from .pickles import packed
 from .reports import Report, json_text, tell_columns
 from .tables import Column, Table, columns_of, scalar
 from .tuning_worker import DTYPE, OPTIONS, Config, Task, name_of, text_of
@@ -67,7 +68,7 @@ def tune(
     first that is right, which is timed with every share of them, so that machines of different speed can take part: `executor` is anything
     with `submit`, such as one of `concurrent.futures`, Dask's `Client`, ipyparallel's `client.executor()` or mpi4py's `MPIPoolExecutor`. Lambdas reach its workers by the package cloudpickle. A share whose
     worker is lost is submitted again. The best are timed once more here, side by side. A stop gives what was measured until then, with a
-    note; `resume=report` goes on from there.
+    note: `resume=report` goes on from there. What is not shown to be faster than the first that is right does not take its place as the best.
 
     Before it is timed a configuration is called until its best code is there, which takes a second where a C compiler makes it.
 
@@ -96,12 +97,13 @@ def tune(
     if first is None:
         first = next((config for config in configs if tuning_worker.is_right(task, config)), configs[0])
     shares = [replace(task, configs=(first, *(c for c in share if name_of(c) != name_of(first)))) for share in _parts(left, _SHARE)]
-    rows: dict[str, dict[str, Any]] = {name_of(c): before[name_of(c)] for c in configs if name_of(c) in before}
+    rows: dict[str, dict[str, Any]] = {name_of(c): dict(before[name_of(c)]) for c in configs if name_of(c) in before}
     notes: list[str] = []
     if task.reference is None:
         notes.append("there is no reference, so results were not checked")
     if in_place := tuning_worker.mutated_of(task.schema):
         notes.append(f"{', '.join(in_place)} is written in place: each call that is timed works on what the one before has left")
+    is_stopped, begun = False, time.monotonic()
     with progress_text(seconds * len(left)) as tell:
         run = _here(shares, len(configs), rows, tell) if executor is None else _elsewhere(shares, executor)
         try:
@@ -111,20 +113,27 @@ def tune(
                     # The common configuration is in every share; its row is that of the first.
                     if name not in rows or rows[name]["status"] == "lost":
                         rows[name] = row
-                tell(_progress(rows, len(configs)))
+                if executor is not None:
+                    tell(_progress(rows, len(configs), time.monotonic() - begun))
         except KeyboardInterrupt as stop:
             for row in getattr(stop, "rows", ()):
                 rows.setdefault(name_of(row["config"]), row)
             if not rows:
                 raise KeyboardInterrupt from None
-            notes.append(f"stopped: {len(rows)} of {len(configs)} configurations were measured; resume=report measures the rest")
+            is_stopped, timed = True, sum("median" in row for row in rows.values())
+            notes.append(f"stopped: {len(rows)} of {len(configs)} configurations were checked, and {timed} timed; resume=report goes on")
         ordered = [rows[name_of(config)] for config in configs if name_of(config) in rows]
-        _final(task, first, ordered, tell, notes)
+        if not is_stopped:
+            _final(task, first, ordered, tell, notes)
     lost = sum(row["status"] == "lost" for row in ordered)
     if lost:
         notes.append(f"{lost} configurations were lost with their workers; resume=report measures them")
     kept = None if isinstance(operator, str) or not hasattr(operator, "_as_kept") else operator
-    return TuneReport(_native_name(task.schema), {name: list(several) for name, several in values.items()}, ordered, notes, task, dict(first), kept)
+    report = TuneReport(_native_name(task.schema), {name: list(several) for name, several in values.items()}, ordered, notes, task, dict(first), kept)
+    for row, time_of_row in zip(ordered, report._native().times()):
+        if time_of_row is not None:
+            row["time"] = time_of_row
+    return report
 
 
 def _rows_of(report: Any, task: Task) -> dict[str, dict[str, Any]]:
@@ -144,14 +153,41 @@ def _rows_of(report: Any, task: Task) -> dict[str, dict[str, Any]]:
     for what, is_same in same.items():
         if not is_same:
             raise make_argument_error(f"resume is a report with another {what}; its rows say nothing about this tuning")
-    return {name_of(row["config"]): row for row in report.rows if row["status"] != "lost"}
+    is_measured = lambda row: row["status"] in ("wrong", "failed") or "median" in row
+    return {name_of(row["config"]): row for row in report.rows if is_measured(row)}
 
 
 def _is_same(one: Any, other: Any) -> bool:
     """True for equal values, and for functions of the same code, as a cell that runs again makes them."""
-    codes = [getattr(function, "__code__", None) for function in (one, other)]
-    parts = [code and (code.co_code, code.co_names, [c for c in code.co_consts if not hasattr(c, "co_code")]) for code in codes]
-    return bool(one == other or codes[0] is not None and parts[0] == parts[1])
+    if one is other:
+        return True
+    codes = [_LeftBehind.of(function) for function in (one, other)]
+    return bool(codes[0] == codes[1] if all(codes) else one == other)
+
+
+@dataclass(frozen=True)
+class _LeftBehind:
+    """The code of a function that no other process could import, in the place of the function in a pickle."""
+
+    code: bytes
+    names: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: Any) -> _LeftBehind | None:
+        """The code of a function that has some."""
+        code = getattr(function, "__code__", None)
+        if code is None:
+            return function if isinstance(function, cls) else None
+        return cls(code.co_code, code.co_names, tuple(repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code")))
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        raise make_argument_error("a function of this report stayed behind when it was pickled, as a lambda or one of a notebook: give it anew")
+
+
+def _for_pickle(function: Any) -> Any:
+    """A function, or its code where the pickle of it would mean nothing elsewhere; anything else as it is."""
+    return function if not callable(function) or packed(function) is not None else _LeftBehind.of(function)
 
 
 def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, Any], make_args: Any, size: int, seconds: float, rtol: Any, atol: Any) -> Task:
@@ -223,9 +259,10 @@ def _here(
     shares: Sequence[Task], count: int, rows: Mapping[str, dict[str, Any]], tell: Callable[[str], None]
 ) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
     """The rows of shares, one after the other; `rows` are those that were measured, of `count` in all."""
-    for share in shares:
-        done = _progress(rows, count)
-        yield share, tuning_worker.measure(share, lambda doing: tell(f"{done}; {doing}"))
+    for number, share in enumerate(shares):
+        # Of a single share all is in what it is doing.
+        done = f"{len(rows)} of {count} configurations measured; " if len(shares) > 1 else ""
+        yield share, tuning_worker.measure(share, lambda doing: tell(done + doing), len(shares) - number - 1)
 
 
 def _elsewhere(shares: Sequence[Task], executor: Any) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
@@ -282,10 +319,12 @@ def _pickled(share: Task) -> bytes:
     return bytes(cloudpickle.dumps(share))
 
 
-def _progress(rows: Mapping[str, dict[str, Any]], count: int) -> str:
+def _progress(rows: Mapping[str, dict[str, Any]], count: int, elapsed: float) -> str:
+    """How far workers are, after so many seconds."""
     ranked = _ranked(rows.values())
-    best = f"  best so far {name_of(ranked[0]['config'])}, {ranked[0]['ratio']:.2f} of the first's time" if ranked else ""
-    return f"{len(rows)}/{count} configurations{best}"
+    best = f"; best so far {name_of(ranked[0]['config'])}, {ranked[0]['ratio']:.2f} of the first's time" if ranked else ""
+    left = elapsed / len(rows) * (count - len(rows)) if rows else 0
+    return f"{len(rows)} of {count} configurations measured{best}; about {max(left, 1):.0f} s left"
 
 
 def _ranked(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -300,27 +339,30 @@ def _final(task: Task, first: Config, rows: list[dict[str, Any]], tell: Callable
     if len(rows) <= _SHARE and len({row["machine"] for row in rows}) <= 1 or len(ranked) < 2:
         return
     best = ranked[:_FINALISTS]
-    tell(f"the best {len(best)} once more, side by side")
+    again = f"the best {len(best)} once more, side by side; "
     configs = (first, *(row["config"] for row in best if row["config"] != first))
     try:
-        found = {name_of(row["config"]): row for row in tuning_worker.measure(replace(task, configs=configs))}
+        found = {name_of(row["config"]): row for row in tuning_worker.measure(replace(task, configs=configs), lambda doing: tell(again + doing))}
     except KeyboardInterrupt:
         notes.append("stopped before the best were timed side by side")
         return
     for row in best:
         again = found[name_of(row["config"])]
         if again["status"] == "ok":
-            row.update({key: again[key] for key in ("median", "low", "high", "ratio", "samples", "machine")}, round=_workbench.FINAL_ROUND)
+            row.update({key: again[key] for key in (*tuning_worker.TIMES, "machine")}, round=_workbench.FINAL_ROUND)
 
 
 #: The columns of a tuning besides its parameters.
 TUNING = (
     Column("status", "text", '"ok", "wrong", "failed" or "lost"'),
     Column("message", "text", "what is wrong; else empty"),
-    Column("median", "number", "median of a call, in seconds, at the moment when it was measured: compare by `ratio`"),
+    Column("time", "number", "time of a call, in seconds, as the table shows it: the first configuration's median multiplied by `ratio`"),
+    Column("median", "number", "median of a call, in seconds, at the moment when it was measured: compare by `ratio` or `time`"),
     Column("low", "number", "lower end of the median's interval, in seconds"),
     Column("high", "number", "upper end of the median's interval, in seconds"),
     Column("ratio", "number", "its time by that of the first configuration, measured in turns"),
+    Column("ratio_low", "number", "lower end of the ratio's interval; 0 where the samples are too few for one"),
+    Column("ratio_high", "number", "upper end of the ratio's interval; inf where the samples are too few for one"),
     Column("samples", "integer?", "number of samples"),
     Column("round", "integer?", "the last round that it took part in"),
     Column("machine", "text", "the machine and process that measured it"),
@@ -331,11 +373,13 @@ TUNING = (
 @dataclass(frozen=True)
 class TuneReport(Report):
     """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,
-    `status` ("ok", "wrong", "failed" or "lost"), `message`, and for those that are right `median`, `low`, `high` in seconds, `ratio` (its time by that
-    of the first configuration, measured in turns), `samples`, `round` (the last that it took part in) and `machine`; `notes` for the reader.
-    Times in the table and the picture are the first configuration's `median` multiplied by `ratio`, because only times of one moment can be compared.
+    `status` ("ok", "wrong", "failed" or "lost"), `message`, `machine`, and for those that are right and timed `time`, `median`, `low`, `high` in seconds,
+    `ratio` (its time by that of the first configuration, measured in turns) with its interval `ratio_low`, `ratio_high`, `samples` and `round` (the last
+    that it took part in); `notes` for the reader. `time`, which the table and the picture show, is the first configuration's `median` multiplied by
+    `ratio`, because only times of one moment can be compared.
 
-    It shows itself as a table with the landscape of the parameters.
+    It shows itself as a table with the landscape of the parameters. It can be pickled, and `resume=` takes one that was: a reference or `make_args` that
+    is a lambda or a function of a notebook stays behind, and only its code is compared.
 
     >>> import numpy as np, workbench as wb
     >>> source = "__global__ void scale(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = BY * x[i]; }"
@@ -355,19 +399,26 @@ class TuneReport(Report):
 
     @property
     def ranked(self) -> list[dict[str, Any]]:
-        """The rows of the configurations that are right, the fastest first: those that were near the best in the last round, then the others."""
+        """The rows of the configurations that are right and timed. The best comes first: the fastest of those that are shown to be faster than the first
+        configuration, else that one. Then by time: those that were near the best in the last round, then the others."""
         return [self.rows[at] for at in self._native().ranked()]
 
     @property
+    def tied(self) -> list[dict[str, Any]]:
+        """The rows of the configurations that are not told apart from the best, without it: the intervals of their ratios meet its own."""
+        return [self.rows[at] for at in self._native().tied()]
+
+    @property
     def best_config(self) -> dict[str, Any]:
-        """The fastest configuration that is right; ArgumentError if there is none."""
+        """The best configuration, as `ranked` has it; ArgumentError if none is right."""
         return dict(self.rows[self._native().best()]["config"])
 
     @property
     def best(self) -> Op:
-        """The operator of the fastest configuration, defined under its name: a version of it, which can be pickled and saved as any operator. The
+        """The operator of the best configuration, defined under its name: a version of it, which can be pickled and saved as any operator. The
         gradient and other registrations of an operator that was tuned stay. Its check and its time are noted in the version (`op.history`)."""
-        return self._define(self._task.reference)
+        reference = self._task.reference
+        return self._define(None if isinstance(reference, _LeftBehind) else reference)
 
     def _define(self, reference: Callable[..., Any] | None) -> Op:
         """Defines the operator of the fastest configuration, with a reference."""
@@ -410,11 +461,17 @@ class TuneReport(Report):
         """
         return self._native().plot(across, down)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The operator that was tuned stays behind, too: `best` makes it anew.
+        parts = {**self._task.parts, "shape": _for_pickle(self._task.parts["shape"])}
+        task = replace(self._task, parts=parts, reference=_for_pickle(self._task.reference), make_args=_for_pickle(self._task.make_args))
+        return TuneReport, (self.name, self.params, self.rows, self.notes, task, self._first, None)
+
     def _native(self) -> NativeTuneReport:
         """The report as the native half has it, which ranks, draws and writes it."""
 
         def row_of(row: dict[str, Any]) -> Any:
-            times = tuple(row[key] for key in ("median", "low", "high", "ratio", "samples", "round")) if "median" in row else None
+            times = tuple(row[key] for key in tuning_worker.TIMES) if "median" in row else None
             return [text_of(row["config"][name]) for name in self.params], row["status"], row["message"], times, row["machine"]
 
         params = [(name, [text_of(value) for value in values]) for name, values in self.params.items()]

@@ -150,45 +150,52 @@ def measure_pickled(task: bytes) -> list[dict[str, Any]]:
     return measure(pickle.loads(task))
 
 
-def measure(task: Task, tell: Callable[[str], None] = lambda doing: None) -> list[dict[str, Any]]:
-    """The rows of a share, of which `tell` is told what is done now, one for each of its configurations: `config`, `status` ("ok", "wrong" or "failed"), `message`, and if it is right
-    `median`, `low`, `high` (seconds of a call), `ratio` (the median of the paired ratios of its time by the first configuration's), `samples`,
-    `round` (the last that it was in), and `machine`."""
+#: The keys of a row's times, in the order in which the native half gives them.
+TIMES = ("median", "low", "high", "ratio", "ratio_low", "ratio_high", "samples", "round")
+
+
+def measure(task: Task, tell: Callable[[str], None] = lambda doing: None, others: int = 0) -> list[dict[str, Any]]:
+    """The rows of a share, after which `others` are to come, and of which `tell` is told what is done now, one for each of its configurations: `config`, `status` ("ok", "wrong" or "failed"), `message`, and if it is right
+    `median`, `low`, `high` (seconds of a call), `ratio` (the median of the paired ratios of its time by the first configuration's), `ratio_low` and
+    `ratio_high` (its interval), `samples`, `round` (the last that it was in), and `machine`. Raises Stopped on a stop."""
+    rows: list[dict[str, Any]] = []
+    try:
+        _measure(task, tell, others, rows)
+    except KeyboardInterrupt:
+        # What was checked is known, and times that were measured are in their rows.
+        raise Stopped(rows) from None
+    return rows
+
+
+def _measure(task: Task, tell: Callable[[str], None], others: int, rows: list[dict[str, Any]]) -> None:
+    """Adds the rows of a share, each when it has been checked."""
     from .operators import candidate
 
-    rows: list[dict[str, Any]] = []
     right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]] = {}
     for number, config in enumerate(task.configs):
-        tell(f"checking {number + 1} of {len(task.configs)}")
+        tell(f"{number} of {len(task.configs)} configurations checked")
         row: dict[str, Any] = {"config": dict(config), "status": "ok", "message": "", "machine": machine()}
-        rows.append(row)
+        wrong = ""
         try:
             op = candidate(task.schema, module_of(task, config), parts_of(task.parts, config))
             args = arguments_of(task, config)
             wrong = _wrong(task, op, args)
         except MISTAKES as error:
             row.update(status="failed", message=_first_line(error))
-            continue
         except Exception as error:
             # Code of the user's: the reference, make_args, a shape.
             row.update(status="failed", message=f"{type(error).__name__}: {_first_line(error)}")
-            continue
         if wrong:
             row.update(status="wrong", message=wrong)
-        else:
+        elif row["status"] == "ok":
             right[name_of(config)] = (row, op, args)
+        rows.append(row)
     if right and rows[0]["status"] == "ok":
-        tell(f"timing {len(right)} in turns")
-        try:
-            _time(task, right)
-        except KeyboardInterrupt:
-            # Rows that have a time keep it; the others were not measured.
-            raise Stopped([row for row in rows if row["status"] != "ok" or "median" in row]) from None
+        _time(task, right, others, tell)
     else:
         for row in rows[1:]:
             if row["status"] == "ok":
                 row.update(status="failed", message=f"{name_of(task.configs[0])}, which all are compared with, is {rows[0]['status']} here: {rows[0]['message']}")
-    return rows
 
 
 def is_right(task: Task, config: Config) -> bool:
@@ -220,13 +227,14 @@ def _wrong(task: Task, op: Any, args: tuple[Any, ...]) -> str:
     return first_fact(report)
 
 
-def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]]) -> None:
+def _time(task: Task, right: dict[str, tuple[dict[str, Any], Any, tuple[Any, ...]]], others: int, tell: Callable[[str], None]) -> None:
     """Times configurations by elimination; those that are behind leave. The first one stays, since all are compared with it. Raises
     KeyboardInterrupt on a stop, after the times that were measured are in their rows."""
-    times, is_stopped = _workbench.eliminate([_call(op, args) for _, op, args in right.values()], task.size, task.seconds)
+    calls = [(name, _call(op, args)) for name, (_, op, args) in right.items()]
+    times, is_stopped = _workbench.eliminate(calls, task.size, task.seconds, others, tell)
     for (row, _, _), found in zip(right.values(), times):
         if found is not None:
-            row.update(zip(("median", "low", "high", "ratio", "samples", "round"), found))
+            row.update(zip(TIMES, found))
     if is_stopped:
         raise KeyboardInterrupt
 
