@@ -120,10 +120,13 @@ struct Pace {
 impl Pace {
     /// The seconds that a round and those after it last, from samples that take `turn` seconds each. Half of the contestants leave after each.
     fn of_rounds(&self, round: usize, contestants: usize, turn: f64) -> f64 {
+        let BenchConfig { rounds: most, min_sample, .. } = BenchConfig::default();
+        let turn = turn.max(min_sample.as_secs_f64());
         let rounds = ROUNDS.iter().enumerate().skip(round.saturating_sub(1));
         let lasts = |(at, next): (usize, &Round)| {
             let count = contestants as f64 / f64::from(1u32 << (at + 1 - round.max(1)).min(16));
-            count.max(1.0) * (self.seconds * next.share).max(turn * next.samples as f64)
+            let share = (self.seconds * next.share).min(turn * most as f64);
+            count.max(1.0) * share.max(turn * next.samples as f64)
         };
         rounds.map(lasts).sum()
     }
@@ -499,15 +502,17 @@ mod tests {
 
     #[test]
     fn the_time_that_is_left_follows_the_shares_and_the_samples() {
-        let pace = Pace { seconds: 1.0 };
+        let pace = Pace { seconds: 0.01 };
         let near =
             |left: Option<f64>, wanted: f64| assert!((left.unwrap() - wanted).abs() < 1e-9, "{left:?}, {wanted}");
-        // 8 contestants have 0.2 s each in the first round, 4 have 0.3, 2 have 0.5.
-        near(pace.left(1, 8, Stage::Preparing(8), 0.0), 1.6 + 1.2 + 1.0);
-        near(pace.left(2, 4, Stage::Sampling(11), 0.2), 1.2 + 1.0 - 0.2);
+        // 8 contestants have 2 ms each in the first round, 4 have 3 ms, 2 have 5 ms.
+        near(pace.left(1, 8, Stage::Preparing(8), 0.0), 0.016 + 0.012 + 0.010);
+        near(pace.left(2, 4, Stage::Sampling(11), 0.004), 0.012 + 0.010 - 0.004);
         // A wait of 3 s for the code of 2 of 8 means 9 s for that of the other 6.
-        near(pace.left(0, 8, Stage::Preparing(2), 3.0), 9.0 + 3.8);
+        near(pace.left(0, 8, Stage::Preparing(2), 3.0), 9.0 + 0.038);
         assert_eq!(pace.left(0, 8, Stage::Preparing(0), 3.0), None);
+        // However much time there is, 200 samples of 50 us end a round.
+        near(Pace { seconds: 100.0 }.left(3, 2, Stage::Preparing(0), 0.0), 2.0 * 200.0 * 50e-6);
         // Calls of a second each: the least samples of each round are longer than its share.
         near(pace.left(1, 8, Stage::Sampling(1), 8.0), 8.0 * 6.0 + 4.0 * 11.0 + 2.0 * 11.0 - 8.0);
     }

@@ -76,6 +76,20 @@ impl Default for BenchConfig {
     }
 }
 
+impl BenchConfig {
+    /// What a report says of it.
+    fn policy(&self, timer: &Timer) -> Policy {
+        Policy {
+            confidence: CONFIDENCE,
+            timer_overhead_s: timer.overhead_s,
+            min_sample_s: self.min_sample.as_secs_f64(),
+            warm_up_s: self.warm_up.as_secs_f64(),
+            target_time_per_size_s: self.target_time_per_size.as_secs_f64(),
+            max_rounds: self.rounds,
+        }
+    }
+}
+
 /// Most calls in a batch: reached only by a contestant that does nothing.
 const MOST_CALLS: u64 = 1 << 24;
 
@@ -245,14 +259,7 @@ pub fn sweep_while<'a>(
     // A contestant whose code was waited for in vain is not waited for again.
     let mut late = vec![false; names.len()];
     let teller = RefCell::new(Teller { tell: asking.tell, next: begin + config.first_told });
-    let policy = Policy {
-        confidence: CONFIDENCE,
-        timer_overhead_s: timer.overhead_s,
-        min_sample_s: config.min_sample.as_secs_f64(),
-        warm_up_s: config.warm_up.as_secs_f64(),
-        target_time_per_size_s: config.target_time_per_size.as_secs_f64(),
-        max_rounds: config.rounds,
-    };
+    let policy = config.policy(&timer);
     let report = |rows: Vec<BenchRow>, notes: Vec<String>| BenchReport {
         title: String::new(),
         size_name: "n".to_owned(),

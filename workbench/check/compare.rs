@@ -379,7 +379,7 @@ impl Comparison {
             expected_unwritten: false,
         });
         for mismatch in &mut self.first {
-            mismatch.unwritten = is_left_out(&super::report::linear(&mismatch.index, shape));
+            mismatch.unwritten = is_left_out(&linear(&mismatch.index, shape));
         }
         self.unwritten = unwritten;
     }
@@ -478,6 +478,11 @@ pub fn ulp_distance(precision: impl Into<Precision>, a: f64, b: f64) -> f64 {
 fn ordered(bits: u64, width: u32) -> i128 {
     let sign = 1u64 << (width - 1);
     if bits & sign == 0 { i128::from(bits) } else { -i128::from(bits ^ sign) }
+}
+
+/// The number of an element in row-major order.
+pub fn linear(index: &[usize], shape: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |at, (i, extent)| at * extent + i)
 }
 
 /// The index of a linear position, row-major.

@@ -211,7 +211,7 @@ impl Op {
                 }
             }
             for mismatch in comparison.first.iter_mut().chain(&mut comparison.worst) {
-                let at = report::linear(&mismatch.index, &shape);
+                let at = compare::linear(&mismatch.index, &shape);
                 mismatch.writer = written.writer(at).map(|(block, thread)| Writer { block, thread });
             }
         }

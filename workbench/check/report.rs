@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::compare::{Comparison, Mismatch, worse};
+use super::compare::{Comparison, Mismatch, linear, worse};
 use crate::line_width::write_line;
 use crate::ops::history::CheckNote;
 use crate::runtime::Tensor;
@@ -214,11 +214,6 @@ impl OutputCheck {
         }
         notes
     }
-}
-
-/// The number of an element in row-major order.
-pub(super) fn linear(index: &[usize], shape: &[usize]) -> usize {
-    index.iter().zip(shape).fold(0, |at, (i, extent)| at * extent + i)
 }
 
 /// An index as Python writes it.

@@ -19,7 +19,7 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontStyle,
 };
 
-use super::Svg;
+use super::svg::{Svg, escape};
 use super::theme::{CODE_FONTS, FONTS, Role};
 
 /// Plotters' pixels per pixel of ours.
@@ -205,23 +205,6 @@ impl BackendStyle for Pixel {
     }
 }
 
-/// Text as XML content or attribute. Characters that XML forbids become the replacement character.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// A picture in the making. Lengths are in the picture's own pixels, from the top left.
 pub(super) struct Canvas {
     sheet: Rc<RefCell<Sheet>>,
@@ -376,7 +359,7 @@ impl Canvas {
             let other = if filled { "" } else { ";fill:none;stroke-linejoin:round;stroke-linecap:round" };
             let _ = write!(style, "#{id} .{}{{{}{other}}}", role.class(filled), role.rule(filled));
         }
-        Svg(format!(
+        Svg::new(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{id}\" role=\"img\" aria-label=\"{}\" \
              viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
              style=\"width:100%;max-width:{width}px;height:auto\">\n<style>{style}</style>\n{}</svg>\n",

@@ -72,8 +72,8 @@ pub struct Launch<'a> {
     /// The run time of host code.
     pub host: Option<&'a dyn Host>,
     pub blocks: u64,
-    /// Operations of a block, estimated.
-    pub block_ops: f64,
+    /// The time of a block, in nanoseconds, estimated.
+    pub block_ns: f64,
     /// The cost in budget of a row of threads, or of a block, besides its loops.
     pub row_cost: i64,
     pub parallel: bool,

@@ -29,8 +29,16 @@ pub fn width() -> usize {
     *WIDTH.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Calls of [`spawn`] by this thread.
+    pub static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
 /// Runs `job` on up to `count` threads of the pool; gives how many were asked.
 pub fn spawn(count: usize, job: impl Fn() + Send + Clone + 'static) -> usize {
+    #[cfg(test)]
+    CALLS.set(CALLS.get() + 1);
     let pool = current();
     let Some(threads) = &pool.pool else { return 0 };
     let count = count.min(pool.threads);

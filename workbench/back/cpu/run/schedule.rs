@@ -26,8 +26,11 @@ use crate::back::cpu::image::{EntryPoint, Image, Way};
 use crate::back::cpu::stack;
 use crate::back::{FaultKind, Interrupt, LaunchConfig, Outcome, RawFault, name_kernel, notebook};
 
-/// Nanoseconds of an operation of the static estimate.
+/// Nanoseconds of an operation of the static estimate, in code that runs thread by thread.
 const NS_PER_OP: f64 = 0.35;
+
+/// The same in vector code. It is low: what takes longer is seen when the first claim has been timed, and helpers are called then.
+const NS_PER_OP_OF_VECTORS: f64 = 0.03;
 
 /// Work worth waking helpers for, in nanoseconds.
 const WORTH_HELP: f64 = 25_000.0;
@@ -101,8 +104,9 @@ fn part<'a>(
     // One call of the code runs this many threads: a block, or a row.
     let whole = entry.keeps.is_some() || wide.is_some() || entry.fibers;
     let together = if whole { threads } else { u64::from(config.block.x) };
-    let block_ops = threads as f64 * entry.estimate as f64;
-    let work = block_ops * (blocks - first) as f64 * NS_PER_OP;
+    let ns_per_op = if wide.is_some() { NS_PER_OP_OF_VECTORS } else { NS_PER_OP };
+    let block_ns = threads as f64 * entry.estimate as f64 * ns_per_op;
+    let work = block_ns * (blocks - first) as f64;
     entry.last.store(tier as u8, Ordering::Relaxed);
     tier.note_run();
     let sums = match &wide {
@@ -130,7 +134,7 @@ fn part<'a>(
         interrupt: config.interrupt,
         host: config.host,
         blocks,
-        block_ops,
+        block_ns,
         row_cost: (together * entry.straight.min(1 << 24)) as i64,
         parallel,
         next: Apart(AtomicU64::new(first)),
@@ -545,12 +549,16 @@ impl Launch<'_> {
         if self.rounds().is_some() {
             return rounds::claim(self.blocks, self.blocks);
         }
-        let block_ns = self.block_ops * NS_PER_OP;
-        if !self.entry.has_loops && block_ns * self.blocks as f64 <= WORTH_HELP {
+        if !self.entry.has_loops && self.block_ns * self.blocks as f64 <= self.worth_no_look() {
             return self.blocks;
         }
         let share = self.blocks / (2 * pool::width() as u64);
-        ((FIRST_CLAIM / block_ns) as u64).min(share).max(1)
+        ((FIRST_CLAIM / self.block_ns) as u64).min(share).max(1)
+    }
+
+    /// Work so short that its first blocks are not timed, in nanoseconds. The estimate of vector code may be far too low: its loads may be scattered.
+    fn worth_no_look(&self) -> f64 {
+        if self.wide.is_some() { WORTH_HELP / 10.0 } else { WORTH_HELP }
     }
 
     fn next_claim(&self, last: u64, done: u64, block_ns: f64, role: Role, begun: Instant) -> u64 {
@@ -563,6 +571,10 @@ impl Launch<'_> {
         }
         if self.rounds().is_some() {
             return rounds::claim(self.blocks, left);
+        }
+        // Without helpers claims are there to see blocks that take longer than those before.
+        if role != Role::Helper && block_ns * left as f64 <= WORTH_HELP && !self.helped.load(Ordering::Relaxed) {
+            return if block_ns * left as f64 <= FIRST_CLAIM { left.max(1) } else { left.div_ceil(2) };
         }
         // The claim is large enough for workers not to fight over the counter, and small enough for all to end
         // together.
@@ -624,5 +636,44 @@ impl Launch<'_> {
         };
         let fault = fault.map(|(_, fault)| fault);
         (finished.result, Outcome { output, dropped: finished.dropped + cut, fault })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array1;
+
+    use super::pool;
+    use crate::runtime::{Kernel, hurried, settle};
+
+    /// Calls for helpers of a launch on so many elements.
+    fn calls(kernel: &Kernel, count: usize) -> usize {
+        let (x, mut y) = (Array1::<f32>::ones(count), Array1::<f32>::zeros(count));
+        let before = pool::CALLS.get();
+        kernel.launch(count.div_ceil(256) as u32, 256).arg(&x).arg(&mut y).arg(count as i32).run().unwrap();
+        assert!(y.iter().all(|y| *y == 1.5));
+        pool::CALLS.get() - before
+    }
+
+    #[test]
+    fn helpers_are_called_for_work_that_lasts() {
+        let text = "__global__ void f(const float* x, float* y, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) y[i] = x[i] * 0.5f + 1.0f;
+        }";
+        let kernel = crate::compile(text).unwrap().kernel("f").unwrap();
+        if pool::width() == 1 {
+            return;
+        }
+        assert!(calls(&kernel, 1 << 22) > 0);
+        for _ in 0..3 {
+            hurried(|| calls(&kernel, 1 << 22));
+            settle();
+        }
+        assert!(matches!(kernel.tier(), Some("wide" | "lanes")), "{:?}", kernel.tier());
+        // Vector code does 16,384 elements in less time than a thread takes to wake, which code that runs thread by thread does not. A thread that
+        // loses its processor meanwhile may call for help.
+        assert!((0..50).any(|_| calls(&kernel, 1 << 14) == 0));
+        assert_eq!(calls(&kernel, 1 << 22), 1);
     }
 }

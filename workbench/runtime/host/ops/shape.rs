@@ -386,7 +386,8 @@ fn joined(
         shape.push(0);
     }
     shape[at] = parts.iter().map(|p| p.shape().get(at).copied().unwrap_or(1)).sum();
-    let made = HostTensor::new(dtype, &shape, device, true)?;
+    // The parts fill it.
+    let made = HostTensor::unfilled(dtype, &shape, device)?;
     let mut from = 0;
     for part in parts {
         let len = part.shape().get(at).copied().unwrap_or(1);
