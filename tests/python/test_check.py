@@ -239,7 +239,7 @@ def test_elements_that_nobody_wrote_are_told_and_have_no_error(dtype, text):
     report = op.check(x, reference=lambda x: x.copy())
     said = " ".join(str(report).split())
     assert (report.count, report.unwritten, report.max_abs) == (6, 5, 3.0), said
-    assert "6 of 20 elements differ, 5 of which nobody wrote; worst of the others: " in said
+    assert "6 of 20 elements differ, 5 of which nobody wrote; worst of the others: " in said, said
     assert (report.worst.index, report.worst.got, report.worst.want, report.worst.block) == ((9,), 12, 9, (0, 0, 0))
     assert [m.index[0] for m in report.mismatches if m.unwritten] == [0, 4, 8, 12, 16]
     assert "- instead of" in said and "written by nobody: it still holds the poison" in said
@@ -283,3 +283,52 @@ def test_nan_in_the_reference_and_what_nobody_wrote():
     report = op.check(x, reference=lambda x: x.copy())
     assert (report.count, report.unwritten) == (8, 2) and np.isnan(report.max_abs)
     assert "6 of them are NaN on both sides" in " ".join(str(report).split())
+
+
+def test_nobody_wrote_anything_and_there_is_no_error():
+    nothing = HOLES.replace("T*", "float*").replace("i % 4 != 0", "false")
+    op = wb.op("holes::nothing(Tensor x) -> Tensor", nothing, shape="x[*] -> y[*]", reference=lambda x: x.copy())
+    for x in (np.ones(3, np.float32), np.float32(2).reshape(())):
+        report = op.check(x)
+        assert report.unwritten == x.size and all(np.isnan([report.max_abs, report.max_rel, report.max_ulp, report.max_share])) and report.worst is None
+        said = " ".join(str(report).split())
+        assert f"of {x.size} elements differ, " in said and "nobody wrote" in said and "worst" not in said and "max abs" not in said
+        assert "max abs" not in report._repr_mimebundle_()["text/html"]
+        frame = report.to_pandas()
+        assert frame[["got", "abs", "rel", "ulp"]].isna().all(axis=None) and frame["unwritten"].all()
+
+
+@pytest.mark.parametrize("dtype, text, value", [(np.bool_, "bool", True), (np.uint8, "unsigned char", 0xCB), (np.int8, "signed char", -53), (np.float16, "__half", -15.59375), (np.float32, "float", -26711958.0)])
+def test_what_nobody_wrote_agrees_with_nothing(dtype, text, value):
+    """Elements that are expected to be what memory held before."""
+    source = "#include <cuda_fp16.h>\n" + HOLES.replace("T*", f"{text}*").replace("i == 9 ? x[i] + 3 : x[i]", "x[i]")
+    op = wb.op(f"holes::alike_{np.dtype(dtype).name}(Tensor x) -> Tensor", source, shape="x[n] -> y[n]", reference=lambda x: x.copy())
+    x = np.full(8, value, dtype)
+    report = op.check(x, rtol=0.0, atol=0.0)
+    assert not report.passed and (report.count, report.unwritten) == (2, 2) and [m.index[0] for m in report.mismatches] == [0, 4], report
+    # A version that writes them beside the one that does not. Of two versions a value of four bytes that is the poison is taken for it.
+    name = op.name
+    if np.dtype(dtype).itemsize >= 4:
+        return
+    wb.op(f"{name}(Tensor x) -> Tensor", source.replace(" && i % 4 != 0", ""), shape="x[n] -> y[n]")
+    for old, new, left in ((1, 2, "want_unwritten"), (2, 1, "unwritten")):
+        check = op.history.compare(old, new, x, seconds_per_size=0.001).check
+        assert not check.passed and check.count == 2 and all(getattr(m, left) for m in check.mismatches), check
+    assert wb.tune(source, {"block": [32]}, schema=f"{name}_tuned(Tensor x) -> Tensor", shape="x[n] -> y[n]", reference=lambda x: x.copy(), make_args=lambda n: np.full(8, value, dtype), size=8, seconds=0.002).rows[0]["status"] == "wrong"
+
+
+def test_elements_that_both_versions_leave_out():
+    source = HOLES.replace("T*", "float*").replace("i == 9 ? x[i] + 3 : x[i]", "x[i]")
+    for text in (source, source + "// again\n"):
+        op = wb.op("holes::both(Tensor x) -> Tensor", text, shape="x[n] -> y[n]")
+    check = op.history.compare(1, 2, np.ones(8, np.float32), seconds_per_size=0.001).check
+    assert "2 of 8 elements differ, all of which neither side wrote; worst of the others: exact" in " ".join(str(check).split())
+    assert [(m.unwritten, m.want_unwritten) for m in check.mismatches] == [(True, True)] * 2
+
+
+def test_an_element_of_an_argument_that_nobody_wrote_keeps_its_value():
+    source = "__global__ void add(float* x, int n) { int i = threadIdx.x; if (i < n && i != 3) x[i] += 1; }"
+    op = wb.op("holes::add_(Tensor(a!) x) -> ()", source, reference=lambda x: x + 1)
+    report = op.check(np.ones(5, np.float32))
+    assert report.count == 1 and report.unwritten == 0 and "written by nobody: it keeps its value" in " ".join(str(report).split())
+    assert (report.max_abs, report.worst.index) == (1.0, (3,))

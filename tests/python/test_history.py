@@ -283,7 +283,7 @@ def test_what_a_version_leaves_out_is_blamed_on_that_version(define):
     wb.op(f"{op.name}(Tensor x) -> Tensor", half, shape="x[n] -> y[n]")
     check = op.history.compare(3, 4, X, seconds_per_size=0.001).check
     text = " ".join(str(check).split())
-    assert check.unwritten == 2 and "differ: nobody wrote them" in text and "leaves out" not in text and "written by nobody" in text, text
+    assert check.unwritten == 2 and "differ, all of which nobody wrote; worst" in text and "leaves out" not in text and "written by nobody" in text, text
     assert [(m.unwritten, m.want_unwritten) for m in check.mismatches] == [(True, False)] * 2
 
 
@@ -296,6 +296,13 @@ def test_a_version_that_faults_is_named(define):
         who = f"version {faulty} of `{op.name}`"
         assert str(raised.value).startswith(f"kernel fault: {who}: out-of-bounds write"), raised.value
         assert who in "".join(raised.value._render_traceback_()) and who in raised.value._repr_html_() and raised.value.kind == "out-of-bounds write"
+
+
+def test_mismatches_are_told_of_the_size_that_was_checked(define):
+    op = define()
+    define(3)
+    rows = op.history.compare(1, 2, sizes=[16, 64], seconds_per_size=0.001)._table().rows
+    assert [(row["version"], row["size"], row.get("mismatches")) for row in rows] == [(2, 16, 16), (1, 16, None), (2, 64, None), (1, 64, None)]
 
 
 def test_a_comparison_is_saved_with_both_pictures(define, tmp_path):

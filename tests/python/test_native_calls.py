@@ -41,7 +41,7 @@ SIGNATURES = {
     "timeout: float | None = None)",
     "NativeHistory.difference": "NativeHistory.difference(old: int, new: int)",
     "NativeHistory.difference_card": "NativeHistory.difference_card(old: int, new: int)",
-    "Svg.save": "Svg.save(path: str | PathLike[str])",
+    "Svg.save": "Svg.save(path: str | PathLike[str], *, page: str | None = 'light')",
     "BenchReport.plot": "BenchReport.plot(kind: str = 'auto', *, size: int | None = None)",
     "CheckReport.plot": "CheckReport.plot(output: int = 0, *, kind: str = 'signed', scale: str = 'auto', slice: Sequence[int] | None = None)",
     "CheckReport.histogram": "CheckReport.histogram(output: int = 0, *, kind: str = 'ulp', scale: str = 'auto')",
@@ -138,6 +138,7 @@ def kinds() -> list[tuple[str, str]]:
 def test_a_value_of_another_kind_names_its_argument(name, parameter, owners):
     call = call_of(name, owners)
     given = {"old": 1, "new": 2} if parameter in ("old", "new") else {"grid": 1, "block": 8, "args": ()} if name.endswith(".launch") else {}
+    given |= {"path": "x.svg"} if parameter == "page" else {}
     said = said_of(call, **{**given, parameter: object()})
     # Arguments of a launch are known by their place.
     assert ("one tuple behind grid and block" if parameter == "args" else parameter) in said and ("object" in said or parameter == "stream"), said

@@ -318,6 +318,16 @@ def test_a_writer_map_names_block_and_thread():
     assert "1 element unwritten, the first at [5]" in repr(written) and written.others == {}
 
 
+def test_a_writer_map_of_an_empty_array():
+    source = "__global__ void same(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }"
+    op = wb.op("pictures::same(Tensor x) -> Tensor", source, shape="x[n] -> y[n]")
+    written = op.writer_map(np.ones(0, np.float32))
+    assert written.blocks.shape == (0, 3) and "0 blocks" in repr(written) and "the array is empty" in str(written.plot())
+    assert len(written._table().rows) == 0
+    with pytest.raises(wb.ArgumentError, match="an index of an array"):
+        written.plot(at=0)
+
+
 def test_a_writer_map_goes_to_an_element_and_has_all_arrays():
     source = """
     __global__ void both(const float* x, float* y, float* z, int n) {

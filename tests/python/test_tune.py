@@ -252,9 +252,10 @@ def test_a_stop_within_a_share_keeps_what_was_checked_and_timed(monkeypatch):
     assert "stopped: 4 of 4 configurations were checked, and 2 timed" in str(report) and "right, not timed" in str(report)
     assert report.best_config == {"PER": 1, "FACTOR": 2}
     monkeypatch.undo()
-    # What was not timed is measured by the next one.
+    # The rounds of a share into which a stop came begin anew.
+    assert all(row["stopped"] for row in report.rows)
     resumed = tune(params, resume=report)
-    assert all("median" in row for row in resumed.rows) and resumed.rows[1]["ratio"] == 2.0 and "median" not in report.rows[2]
+    assert all("median" in row and "stopped" not in row for row in resumed.rows) and resumed.rows[1]["ratio"] != 2.0 and "median" not in report.rows[2]
 
 
 def test_a_stop_before_any_time_keeps_what_was_checked():
@@ -300,6 +301,55 @@ def test_a_stop_during_checks_keeps_those_before():
 
     with pytest.raises(KeyboardInterrupt):
         tune({"PER": [1, 2], "FACTOR": [2]}, reference=at_once)
+
+
+def test_functions_are_the_same_where_the_data_that_they_use_is():
+    def by(factor):
+        return lambda x: factor * x
+
+    options = {"make_args": lambda n: np.ones(n, np.float32)}
+    report = tune({"PER": [1, 2], "FACTOR": [2]}, reference=by(2), **options)
+    tune({"PER": [1, 2], "FACTOR": [2]}, reference=by(2), resume=report, **options)
+    for other in (by(3), lambda x, factor=2: factor * x):
+        with pytest.raises(wb.ArgumentError, match="another reference"):
+            tune({"PER": [1, 2], "FACTOR": [2]}, reference=other, resume=report, **options)
+    for same, changed in (({"a": 1, "b": np.ones(3)}, {"a": 1, "b": np.ones(4)}), ((by(1),), (by(2),)), (1.5, 2.5)):
+        # A global variable, and what it holds.
+        functions = [eval("lambda x: DATA and 2 * x", {"DATA": data}) for data in (same, same, changed)]
+        assert tuning._is_same(*functions[:2]) and not tuning._is_same(*functions[1:])
+
+
+def test_a_report_goes_on_with_what_all_are_compared_with():
+    report = tune({"PER": [1, 2], "FACTOR": [2]})
+    for params, where in (({"PER": [2, 4], "FACTOR": [2]}, None), ({"PER": [1, 2], "FACTOR": [2], "block": [32]}, None), ({"PER": [1, 2], "FACTOR": [2]}, lambda c: c["PER"] > 1)):
+        with pytest.raises(wb.ArgumentError, match="are compared with PER=1 FACTOR=2, which is none of these"):
+            tune(params, where=where, resume=report)
+
+
+def test_all_configurations_have_the_same_arguments(monkeypatch):
+    made = []
+
+    def make(n, dtype=np.float32):
+        made.append(dtype)
+        return np.ones(n, dtype)
+
+    tune({"PER": [1, 2, 4], "FACTOR": [2]}, make_args=make)
+    # Once for the search of the first that is right, once for the share.
+    assert len(made) == 2
+    del made[:]
+    text = SCALE.replace("float", "T")
+    wb.tune(text, {"PER": [1, 2], "FACTOR": [2], "T": ["float"], "dtype": [np.float32]}, schema="tunes::typed_args(Tensor x) -> Tensor", reference=doubled, make_args=make, size=100, seconds=0.002, **SHAPE)
+    assert len(made) == 2
+    add = "__global__ void add(float* a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] += 1; }"
+    del made[:]
+    wb.tune(wb.op("tunes::add_own(Tensor(a!) a) -> ()", add), {"block": [32, 64]}, make_args=make, size=100, seconds=0.002)
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), "1"])
+def test_times_that_are_none_are_refused(seconds):
+    with pytest.raises(wb.ArgumentError, match="a number above 0 is wanted"):
+        tune({"PER": [1], "FACTOR": [2]}, seconds=seconds)
 
 
 def with_times(report, *intervals):
@@ -499,12 +549,12 @@ def test_a_tuning_tells_what_it_does(monkeypatch):
     assert lines[:2] == ["0 of 2 configurations checked", "1 of 2 configurations checked"]
     assert lines[2] == "0 of 2 configurations have their best code"
     rounds = [line for line in lines if line.startswith("round ")]
-    assert rounds[0].startswith("round 1 of 3: 2 configurations, 0 samples of each") and all(" s left" in line for line in rounds)
+    assert rounds[0].startswith("round 1 of 3: 2 configurations; ") and all(" s left" in line for line in rounds)
 
 
 def test_several_shares_tell_how_many_are_measured(monkeypatch):
     lines = []
     monkeypatch.setattr(tuning, "progress_text", lambda expected=0: contextlib.nullcontext(lines.append))
     tune(many(20))
-    assert lines[0].startswith("0 of 20 configurations measured; 0 of ") and any(line.startswith("16 of 20 configurations measured; ") for line in lines)
+    assert lines[0].startswith("0 of 20 configurations measured; 0 of ") and any(line.startswith("16 of 20 configurations measured, of which the best is N=") for line in lines)
     assert lines[-1].startswith("the best 5 once more, side by side; ")

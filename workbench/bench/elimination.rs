@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::report::BenchReport;
 use super::sampling::{Asking, BenchConfig, Contestant, LEAST_OF_INTERVAL, Progress, Stage, sweep_while};
 use super::stats::{CONFIDENCE, MedianInterval, median, median_interval};
+use crate::plural::plural;
 use crate::runtime::{Error, Result};
 
 /// One round.
@@ -90,11 +91,10 @@ impl Doing<'_> {
             (0, Stage::Sampling(_)) => "all configurations have their best code".to_owned(),
             (round, stage) => {
                 let samples = match stage {
-                    Stage::Preparing(_) => 0,
-                    Stage::Sampling(samples) => samples,
+                    Stage::Sampling(samples @ 1..) => format!(", {} of each", plural(samples, "sample")),
+                    _ => String::new(),
                 };
-                let count = self.contestants;
-                format!("round {round} of {}: {count} configurations, {samples} samples of each", ROUNDS.len())
+                format!("round {round} of {}: {} configurations{samples}", ROUNDS.len(), self.contestants)
             }
         };
         if let Some((name, ratio)) = self.best {
@@ -478,7 +478,7 @@ mod tests {
         let told = told.into_inner();
         let line = |round: usize| &told.iter().find(|(number, _)| *number == round).expect("it is told").1;
         assert_eq!(line(0), "0 of 2 configurations have their best code");
-        assert!(line(1).starts_with("round 1 of 3: 2 configurations, 0 samples of each"), "{told:?}");
+        assert!(line(1).starts_with("round 1 of 3: 2 configurations"), "{told:?}");
         assert!(line(3).contains("round 3 of 3"), "{told:?}");
     }
 

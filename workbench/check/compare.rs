@@ -133,6 +133,8 @@ pub struct Mismatch {
     pub unwritten: bool,
     /// True if nobody wrote the element that it is compared with, as another version of an operator may leave some out.
     pub expected_unwritten: bool,
+    /// True if nobody wrote the element of an argument, which keeps its value.
+    pub kept: bool,
 }
 
 /// The number of mismatches that are listed.
@@ -160,7 +162,13 @@ pub struct Comparison {
     pub max_share: f64,
     /// The number of elements that do not agree.
     pub mismatches: usize,
-    /// The numbers of those, in row-major order, that nobody wrote: they still hold the poison. Data has their count.
+    /// The numbers of those in row-major order.
+    #[serde(skip)]
+    pub differing: Vec<usize>,
+    /// True if some element, or some of what it is compared with, has the bytes of the poison: the writers tell whether it was written.
+    #[serde(skip)]
+    pub has_poison: [bool; 2],
+    /// The numbers of those that nobody wrote: they still hold the poison. Data has their count.
     #[serde(serialize_with = "count")]
     pub unwritten: Vec<usize>,
     /// As `unwritten`, of the elements that they are compared with.
@@ -190,10 +198,60 @@ struct Errors {
     share: f64,
 }
 
-/// True if an element still holds the poison. Elements of one byte are not told apart from written ones by their value.
+impl Errors {
+    /// The larger of each error.
+    fn worse(self, other: Errors) -> Errors {
+        Errors {
+            abs: worse(self.abs, other.abs),
+            rel: worse(self.rel, other.rel),
+            ulp: worse(self.ulp, other.ulp),
+            share: worse(self.share, other.share),
+        }
+    }
+}
+
+/// An error by a size. An infinite error has no ratio.
+fn by(abs: f64, size: f64) -> f64 {
+    if abs == 0.0 || abs.is_infinite() { abs } else { abs / size }
+}
+
+/// The elements of two arrays that were compared, as doubles, and their errors in ULP.
+#[derive(Debug, Clone, Copy)]
+pub struct Elements<'a> {
+    /// Those of the result.
+    pub actual: &'a [f64],
+    /// Those that were expected.
+    pub expected: &'a [f64],
+    /// Their distances.
+    pub ulps: &'a [f64],
+    /// The extents of both arrays.
+    pub shape: &'a [usize],
+    /// True for arrays of floats.
+    pub is_float: bool,
+}
+
+impl Elements<'_> {
+    fn errors(&self, i: usize, tolerance: Tolerance) -> Errors {
+        let (x, y) = (self.actual[i], self.expected[i]);
+        let abs = if x == y { 0.0 } else { (x - y).abs() };
+        Errors { abs, rel: by(abs, y.abs()), ulp: self.ulps[i], share: by(abs, tolerance.of(y)) }
+    }
+
+    fn value(&self, value: f64) -> Value {
+        if self.is_float { Value::Float(value) } else { Value::Integer(value as i128) }
+    }
+}
+
+/// True if some element has the bytes of the poison.
+fn has_poison(tensor: &Tensor) -> bool {
+    let is_poison = |element: &[u8]| element.iter().all(|byte| *byte == crate::ir::POISON);
+    tensor.raw().chunks_exact(tensor.dtype().size()).any(is_poison)
+}
+
+/// True if an element still holds the poison. Elements of one and two bytes may have been written with that value: the writers tell.
 fn is_poison(tensor: &Tensor, element: usize) -> bool {
     let size = tensor.dtype().size();
-    size > 1 && tensor.raw()[element * size..][..size].iter().all(|byte| *byte == crate::ir::POISON)
+    size >= 4 && tensor.raw()[element * size..][..size].iter().all(|byte| *byte == crate::ir::POISON)
 }
 
 /// Compares two arrays. `expected` may be of another element type (a float64 reference of a float32 result): it is rounded to the actual
@@ -223,6 +281,8 @@ pub fn compare_as(
         max_ulp: 0.0,
         max_share: 0.0,
         mismatches: 0,
+        differing: Vec::new(),
+        has_poison: [actual, expected].map(has_poison),
         unwritten: Vec::new(),
         expected_unwritten: Vec::new(),
         both_nan: 0,
@@ -250,7 +310,9 @@ pub fn compare_as(
         writer: None,
         unwritten: is_poison(actual, i),
         expected_unwritten: expected.is_spoiled(i),
+        kept: false,
     };
+    let mut largest = Errors { abs: 0.0, rel: 0.0, ulp: 0.0, share: 0.0 };
     let mut worst: Option<(usize, Errors)> = None;
     for i in 0..a.len() {
         let (x, y) = (a[i], e[i]);
@@ -263,8 +325,7 @@ pub fn compare_as(
         } else {
             (x - y).abs()
         };
-        // An infinite error has no ratio.
-        let rel = if abs == 0.0 || abs.is_infinite() { abs } else { abs / y.abs() };
+        let rel = by(abs, y.abs());
         let ulp = match () {
             () if exact => abs,
             () if finite || x == y => ulp_distance(precision, x, y),
@@ -280,39 +341,32 @@ pub fn compare_as(
         } else {
             x == y
         };
-        let share = if abs == 0.0 || abs.is_infinite() { abs } else { abs / tolerance.of(y) };
-        let errors = Errors { abs, rel, ulp, share };
+        let errors = Errors { abs, rel, ulp, share: by(abs, tolerance.of(y)) };
         let (unwritten, expected_unwritten) = (!agrees && is_poison(actual, i), !agrees && expected.is_spoiled(i));
         out.unwritten.extend(unwritten.then_some(i));
         out.expected_unwritten.extend(expected_unwritten.then_some(i));
         if !unwritten && !expected_unwritten && (finite || !agrees) {
-            out.take(errors);
-            if !agrees && worst.is_none_or(|(_, worst)| is_worse(share, worst.share)) {
+            largest = largest.worse(errors);
+            if !agrees && worst.is_none_or(|(_, worst)| is_worse(errors.share, worst.share)) {
                 worst = Some((i, errors));
             }
         }
         if !agrees {
             out.passed = false;
             out.mismatches += 1;
+            out.differing.push(i);
             out.both_nan += usize::from(both_nan);
             if out.first.len() < LISTED {
                 out.first.push(mismatch(i, errors));
             }
         }
     }
+    out.set_largest(largest);
     out.worst = worst.map(|(i, errors)| mismatch(i, errors));
     out
 }
 
 impl Comparison {
-    /// Takes the errors of an element into the largest.
-    fn take(&mut self, errors: Errors) {
-        self.max_abs = worse(self.max_abs, errors.abs);
-        self.max_rel = worse(self.max_rel, errors.rel);
-        self.max_ulp = worse(self.max_ulp, errors.ulp);
-        self.max_share = worse(self.max_share, errors.share);
-    }
-
     /// The number of mismatches that nobody wrote on one of the sides.
     pub fn left_out(&self) -> usize {
         // An element that neither side wrote is in both lists.
@@ -326,69 +380,67 @@ impl Comparison {
         worst.chain(&self.first)
     }
 
-    /// Corrects which elements nobody wrote, by the writers of the elements: a value that is the poison by chance was written. `written` is true for
-    /// an element that somebody wrote; `actual`, `expected` and `ulps` are all elements and their errors.
-    pub fn note_written(
-        &mut self,
-        written: &dyn Fn(usize) -> bool,
-        (actual, expected, ulps): (&[f64], &[f64], &[f64]),
-        shape: &[usize],
-    ) {
-        let (by_chance, unwritten) = std::mem::take(&mut self.unwritten).into_iter().partition(|&i| written(i));
-        self.unwritten = unwritten;
-        let by_chance: Vec<usize> = by_chance;
-        for i in by_chance {
-            self.take(self.errors(actual[i], expected[i], ulps[i]));
-            let index = unravel(i, shape);
-            if let Some(mismatch) = self.first.iter_mut().find(|m| m.index == index) {
-                mismatch.unwritten = false;
-            }
-        }
+    /// Sets the largest errors: NaN where there is no element that was written on both sides.
+    fn set_largest(&mut self, errors: Errors) {
+        let none = Errors { abs: f64::NAN, rel: f64::NAN, ulp: f64::NAN, share: f64::NAN };
+        let errors = if self.total > 0 && self.left_out() == self.total { none } else { errors };
+        (self.max_abs, self.max_rel, self.max_ulp, self.max_share) = (errors.abs, errors.rel, errors.ulp, errors.share);
     }
 
-    /// As [`Comparison::note_written`], for an array of elements of one byte, which may be anything: those that nobody wrote are known by their writers
-    /// alone.
-    pub fn note_written_bytes(
-        &mut self,
-        written: &dyn Fn(usize) -> bool,
-        (actual, expected, ulps): (&[f64], &[f64], &[f64]),
-        shape: &[usize],
-    ) {
-        let errors: Vec<Errors> = (0..actual.len()).map(|i| self.errors(actual[i], expected[i], ulps[i])).collect();
-        let differs = |i: &usize| errors[*i].abs > self.tolerance.of(expected[*i]);
-        let differing: Vec<usize> = (0..actual.len()).filter(differs).collect();
-        let (written, unwritten): (Vec<usize>, Vec<usize>) = differing.iter().partition(|&&i| written(i));
-        if unwritten.is_empty() {
+    /// Corrects which elements nobody wrote, of the result or of the `other` side, and what follows from that, by the writers of the elements: a value
+    /// that is the poison by chance was written, and what elements of one and two bytes hold tells nothing. What nobody wrote agrees with nothing,
+    /// whatever it holds. `written` is true for an element that somebody wrote.
+    pub fn note_written(&mut self, other: bool, written: &dyn Fn(usize) -> bool, elements: &Elements<'_>) {
+        let unwritten: Vec<usize> = (0..elements.actual.len()).filter(|i| !written(*i)).collect();
+        let known = if other { &mut self.expected_unwritten } else { &mut self.unwritten };
+        if unwritten == *known {
             return;
         }
-        let is_left_out = |i: &usize| unwritten.binary_search(i).is_ok();
-        (self.max_abs, self.max_rel, self.max_ulp, self.max_share) = (0.0, 0.0, 0.0, 0.0);
-        (0..actual.len()).filter(|i| !is_left_out(i)).for_each(|i| self.take(errors[i]));
-        // The first of the largest.
-        let worst = written.into_iter().rev().max_by(|&a, &b| errors[a].share.total_cmp(&errors[b].share));
-        let whole = |value: f64| Value::Integer(value as i128);
-        self.worst = worst.map(|i| Mismatch {
-            index: unravel(i, shape),
-            actual: whole(actual[i]),
-            expected: whole(expected[i]),
-            abs: errors[i].abs,
-            rel: errors[i].rel,
-            ulp: errors[i].ulp,
-            writer: None,
-            unwritten: false,
-            expected_unwritten: false,
-        });
-        for mismatch in &mut self.first {
-            mismatch.unwritten = is_left_out(&linear(&mismatch.index, shape));
+        *known = unwritten;
+        let is_in = |list: &[usize], i: usize| list.binary_search(&i).is_ok();
+        let (mut first, before) = (Vec::new(), std::mem::take(&mut self.first));
+        let mut largest = Errors { abs: 0.0, rel: 0.0, ulp: 0.0, share: 0.0 };
+        let mut worst: Option<(usize, Errors)> = None;
+        let mismatch = |i: usize, errors: Errors, left_out: [bool; 2]| {
+            let index = unravel(i, elements.shape);
+            let known = before.iter().find(|m| m.index == index);
+            Mismatch {
+                actual: known.map_or_else(|| elements.value(elements.actual[i]), |m| m.actual),
+                expected: known.map_or_else(|| elements.value(elements.expected[i]), |m| m.expected),
+                index,
+                abs: errors.abs,
+                rel: errors.rel,
+                ulp: errors.ulp,
+                writer: None,
+                unwritten: left_out[0],
+                expected_unwritten: left_out[1],
+                kept: false,
+            }
+        };
+        (self.mismatches, self.both_nan) = (0, 0);
+        for i in 0..elements.actual.len() {
+            let left_out = [is_in(&self.unwritten, i), is_in(&self.expected_unwritten, i)];
+            let (x, y) = (elements.actual[i], elements.expected[i]);
+            let differs = is_in(&self.differing, i);
+            let errors = elements.errors(i, self.tolerance);
+            if left_out == [false; 2] && (differs || (x.is_finite() && y.is_finite())) {
+                largest = largest.worse(errors);
+                if differs && worst.is_none_or(|(_, worst)| is_worse(errors.share, worst.share)) {
+                    worst = Some((i, errors));
+                }
+            }
+            if differs || left_out != [false; 2] {
+                self.passed = false;
+                self.mismatches += 1;
+                self.both_nan += usize::from(left_out == [false; 2] && x.is_nan() && y.is_nan());
+                if first.len() < LISTED {
+                    first.push(mismatch(i, errors, left_out));
+                }
+            }
         }
-        self.unwritten = unwritten;
-    }
-
-    /// The errors of an element from its value as a double.
-    fn errors(&self, actual: f64, expected: f64, ulp: f64) -> Errors {
-        let abs = (actual - expected).abs();
-        let by = |size: f64| if abs == 0.0 || abs.is_infinite() { abs } else { abs / size };
-        Errors { abs, rel: by(expected.abs()), ulp, share: by(self.tolerance.of(expected)) }
+        self.worst = worst.map(|(i, errors)| mismatch(i, errors, [false; 2]));
+        self.first = first;
+        self.set_largest(largest);
     }
 
     /// The largest share in words: "2 % of its tolerance", "95 times its tolerance".
@@ -564,9 +616,11 @@ mod tests {
         // Where all that was written agrees, there is no error and no worst element.
         let c = compare(&poisoned(&[(0, 1.0)]), &expected, None, false);
         assert_eq!((c.passed, c.max_abs, c.max_ulp, c.worst), (false, 0.0, 0.0, None));
-        // A NaN on the other side is no reason to count what nobody wrote.
+        // A NaN on the other side is no reason to count what nobody wrote. Where nobody wrote anything there are no errors at all.
+        let c = compare(&poisoned(&[(0, 1.0)]), &tensor(&[1.0, f32::NAN, f32::NAN, f32::NAN]), None, true);
+        assert_eq!((c.unwritten.len(), c.max_abs), (3, 0.0));
         let c = compare(&poisoned(&[]), &tensor(&[f32::NAN; 4]), None, true);
-        assert_eq!((c.unwritten.len(), c.max_abs), (4, 0.0));
+        assert!(c.unwritten.len() == 4 && c.max_abs.is_nan() && c.max_share.is_nan());
         // Version 1 left out elements 0 and 1, the other one 1 and 3.
         let mut old = poisoned(&[(2, 1.0), (3, 1.0)]);
         old.spoil_poison();
@@ -577,31 +631,51 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_is_the_poison_by_chance_was_written() {
-        let expected = [1.0; 4];
-        let tensors = (poisoned(&[(0, 1.0), (2, 1.5)]), tensor(&[1.0; 4]));
-        let mut c = compare(&tensors.0, &tensors.1, None, false);
-        let (actual, ulps) = (tensors.0.to_f64_vec(), [1.0; 4]);
-        let poison = actual[3];
-        c.note_written(&|i| i == 3, (&actual, &expected, &ulps), &[4]);
-        assert_eq!((&c.unwritten[..], c.max_abs), (&[1][..], (poison - 1.0).abs()));
-        assert_eq!(c.first.iter().map(|m| m.unwritten).collect::<Vec<_>>(), [true, false, false]);
+    /// The elements of two arrays, all of one step in ULP.
+    fn with_elements(actual: &Tensor, expected: &Tensor, then: impl FnOnce(&Elements<'_>)) {
+        let (a, e) = (actual.to_f64_vec(), expected.to_f64_vec());
+        let (ulps, is_float) = (vec![1.0; a.len()], actual.dtype().is_float());
+        then(&Elements { actual: &a, expected: &e, ulps: &ulps, shape: actual.shape(), is_float });
     }
 
     #[test]
-    fn bytes_that_nobody_wrote_are_known_by_their_writers() {
+    fn what_is_the_poison_by_chance_was_written() {
+        let (actual, expected) = (poisoned(&[(0, 1.0), (2, 1.5)]), tensor(&[1.0; 4]));
+        let mut c = compare(&actual, &expected, None, false);
+        let poison = actual.to_f64_vec()[3];
+        with_elements(&actual, &expected, |elements| c.note_written(false, &|i| i != 1, elements));
+        assert_eq!((&c.unwritten[..], c.max_abs), (&[1][..], (poison - 1.0).abs()));
+        assert_eq!(c.first.iter().map(|m| m.unwritten).collect::<Vec<_>>(), [true, false, false]);
+        assert_eq!(c.worst.as_ref().map(|m| m.index.clone()), Some(vec![3]));
+    }
+
+    #[test]
+    fn short_elements_that_nobody_wrote_are_known_by_their_writers() {
         // Element 1 holds what the poison is, and was written; 2 and 3 were not.
         let bytes = |values: &[u8]| Tensor::from_slice(&[values.len()], values).expect("bytes");
         let (actual, expected) = (bytes(&[7, 203, 203, 203, 9]), bytes(&[7, 200, 1, 203, 10]));
         let mut c = compare(&actual, &expected, None, false);
         assert_eq!((c.max_abs, c.unwritten.len()), (202.0, 0));
-        let (a, e) = (actual.to_f64_vec(), expected.to_f64_vec());
-        c.note_written_bytes(&|i| i != 2 && i != 3, (&a, &e, &[0.0, 3.0, 202.0, 0.0, 1.0]), &[5]);
-        // The third agrees by chance.
-        assert_eq!((&c.unwritten[..], c.max_abs, c.max_ulp), (&[2][..], 3.0, 3.0));
-        assert_eq!(c.first.iter().map(|m| m.unwritten).collect::<Vec<_>>(), [false, true, false]);
+        with_elements(&actual, &expected, |elements| c.note_written(false, &|i| i != 2 && i != 3, elements));
+        // The third has the value that is expected by chance, which is no agreement.
+        assert_eq!((&c.unwritten[..], c.mismatches, c.max_abs, c.max_ulp), (&[2, 3][..], 4, 3.0, 1.0));
+        assert_eq!(c.first.iter().map(|m| m.unwritten).collect::<Vec<_>>(), [false, true, true, false]);
         assert_eq!(c.worst.map(|m| (m.index, m.actual)), Some((vec![1], Value::Integer(203))));
+
+        // Truth values: the poison reads as true.
+        let truths = Tensor::try_poisoned(DType::Bool, &[2]).expect("an array");
+        let mut c = compare(&truths, &Tensor::from_slice(&[2], &[true, true]).expect("truths"), None, false);
+        assert!(c.passed && c.has_poison == [true, false]);
+        with_elements(&truths, &truths, |elements| c.note_written(false, &|i| i == 0, elements));
+        assert!(!c.passed && c.unwritten == [1] && c.mismatches == 1 && c.first[0].unwritten);
+
+        // Halves: NaN against a number, an error of a half, and one that nobody wrote.
+        let halves = |values: &[f64]| Tensor::from_f64(DType::Float16, &[values.len()], values).expect("halves");
+        let (actual, expected) = (halves(&[1.0, 1.5, -15.59375, 2.0]), halves(&[1.0, 1.0, 1.0, f64::NAN]));
+        let mut c = compare(&actual, &expected, None, false);
+        assert!(c.max_abs.is_nan() && c.unwritten.is_empty());
+        with_elements(&actual, &expected, |elements| c.note_written(false, &|i| i != 2, elements));
+        assert!(c.max_abs.is_nan() && c.unwritten == [2] && c.worst.is_some_and(|m| m.index == [3]));
     }
 
     #[test]

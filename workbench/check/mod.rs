@@ -15,7 +15,7 @@ pub use report::{CheckReport, OutputCheck, REFERENCE};
 use std::time::Duration;
 
 use crate::ops::binding::Source;
-use crate::ops::{IntoArgs, Op, OwnedArg, RunConfig, fill_defaults};
+use crate::ops::{IntoArgs, Op, OwnedArg, RunConfig, Written, fill_defaults};
 use crate::plural::{is_or_are, plural};
 use crate::runtime::{Result, Tensor};
 
@@ -162,8 +162,10 @@ impl Op {
             }
         }
         let mut report = check_outputs(self.name(), &actual, &expected, &names, options);
-        if !report.passed {
+        if report.needs_writers() {
             self.name_writers(args.clone(), &mut report)?;
+        }
+        if !report.passed {
             self.find_early_reads(&args, &mut report, &RunConfig::default());
         }
         self.note_check(number, report.note());
@@ -185,36 +187,68 @@ impl Op {
         }
     }
 
-    /// Fills in the writers of the first mismatches of a report on this operator with these arguments.
+    /// Fills in the writers of the first mismatches of a report on this operator with these arguments, and what nobody wrote.
     ///
     /// # Errors
     /// As [`Op::call`].
     pub fn name_writers(&self, args: Vec<OwnedArg>, report: &mut CheckReport) -> Result<()> {
-        let fresh = self.definition().output_count();
-        let schema = self.definition().schema.clone();
-        for written in self.writers(args)? {
-            let k = match written.source {
-                Source::Output(k) => k,
-                // Written arguments follow the fresh outputs in the schema's order, whatever the kernel's order is.
-                Source::Input(arg, true) => fresh + schema.args[..arg].iter().filter(|a| a.mutated).count(),
-                _ => continue,
-            };
+        for (k, written) in self.written_outputs(args)? {
             let Some(output) = report.outputs.get_mut(k) else { continue };
-            let shape = output.shape.clone();
-            let OutputCheck { comparison, actual, expected, ulps, dtype, .. } = output;
-            if matches!(written.source, Source::Output(_)) && comparison.incomparable.is_none() {
-                let is_written = |at: usize| written.writer(at).is_some();
-                let elements = (&actual[..], &expected[..], &ulps[..]);
-                match &**dtype {
-                    "bool" | "int8" | "uint8" => comparison.note_written_bytes(&is_written, elements, &shape),
-                    _ => comparison.note_written(&is_written, elements, &shape),
-                }
+            let is_fresh = matches!(written.source, Source::Output(_));
+            if is_fresh {
+                output.note_written(false, &written);
             }
-            for mismatch in comparison.first.iter_mut().chain(&mut comparison.worst) {
+            let shape = output.shape.clone();
+            for mismatch in output.comparison.first.iter_mut().chain(&mut output.comparison.worst) {
                 let at = compare::linear(&mismatch.index, &shape);
                 mismatch.writer = written.writer(at).map(|(block, thread)| Writer { block, thread });
+                mismatch.kept = !is_fresh && mismatch.writer.is_none();
             }
         }
+        report.passed = report.outputs.iter().all(|output| output.comparison.passed);
         Ok(())
+    }
+
+    /// Notes what nobody writes in a report on another operator beside this one, with these arguments.
+    ///
+    /// # Errors
+    /// As [`Op::call`].
+    pub fn note_left_out(&self, args: Vec<OwnedArg>, report: &mut CheckReport) -> Result<()> {
+        for (k, written) in self.written_outputs(args)? {
+            if let (Some(output), Source::Output(_)) = (report.outputs.get_mut(k), written.source) {
+                output.note_written(true, &written);
+            }
+        }
+        report.passed = report.outputs.iter().all(|output| output.comparison.passed);
+        Ok(())
+    }
+
+    /// The writers of the arrays that a call writes, each with the number of its output in a report.
+    fn written_outputs(&self, args: Vec<OwnedArg>) -> Result<Vec<(usize, Written)>> {
+        let fresh = self.definition().output_count();
+        let schema = self.definition().schema.clone();
+        let number = |source: Source| match source {
+            Source::Output(k) => Some(k),
+            // Written arguments follow the fresh outputs in the schema's order, whatever the kernel's order is.
+            Source::Input(arg, true) => Some(fresh + schema.args[..arg].iter().filter(|a| a.mutated).count()),
+            _ => None,
+        };
+        Ok(self.writers(args)?.into_iter().filter_map(|written| Some((number(written.source)?, written))).collect())
+    }
+}
+
+impl OutputCheck {
+    /// Notes which elements of it were written, or of the `other` side.
+    fn note_written(&mut self, other: bool, written: &Written) {
+        if self.comparison.incomparable.is_none() {
+            let elements = compare::Elements {
+                actual: &self.actual,
+                expected: &self.expected,
+                ulps: &self.ulps,
+                shape: &self.shape,
+                is_float: self.dtype.contains("float"),
+            };
+            self.comparison.note_written(other, &|at| written.writer(at).is_some(), &elements);
+        }
     }
 }

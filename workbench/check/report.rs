@@ -118,8 +118,14 @@ impl CheckReport {
         let c = &output.comparison;
         Some(match &c.incomparable {
             Some(why) => format!("{}: {why}", output.name),
+            None if !output.has_errors() => format!("{}: {}", output.name, output.verdict()),
             None => format!("{}: {}; {}: {}", output.name, output.verdict(), output.worst_name(), c.share()),
         })
+    }
+
+    /// True if the writers of the elements have to tell whether all of an output was written.
+    pub fn needs_writers(&self) -> bool {
+        self.outputs.iter().any(OutputCheck::needs_writers)
     }
 
     /// The number of elements that do not agree because nobody wrote them.
@@ -171,17 +177,28 @@ impl OutputCheck {
         let c = &self.comparison;
         let differ = format!("{} of {} elements differ", c.mismatches, c.total);
         let (own, other, left_out) = (c.unwritten.len(), c.expected_unwritten.len(), c.left_out());
-        let (one, several) = match (own, other) {
+        let who = match (own, other) {
             (0, 0) => return differ,
-            (_, 0) => ("nobody wrote".to_owned(), "nobody wrote them"),
-            (0, _) => (format!("{} leaves out", self.other()), ""),
-            _ => ("one side leaves out".to_owned(), ""),
+            (_, 0) => "nobody wrote".to_owned(),
+            (0, _) => format!("{} leaves out", self.other()),
+            _ if own == left_out && other == left_out => "neither side wrote".to_owned(),
+            _ => "one side leaves out".to_owned(),
         };
-        match (left_out == c.mismatches, several) {
-            (false, _) => format!("{differ}, {left_out} of which {one}"),
-            (true, "") => format!("{differ}, all of which {one}"),
-            (true, several) => format!("{differ}: {several}"),
+        match (left_out == c.mismatches, left_out) {
+            (false, _) => format!("{differ}, {left_out} of which {who}"),
+            (true, 1) => format!("{differ}, which {who}"),
+            (true, _) => format!("{differ}, all of which {who}"),
         }
+    }
+
+    /// True if the writers of the elements have to tell whether all of it was written: it differs, or some of it has the bytes of the poison.
+    pub fn needs_writers(&self) -> bool {
+        !self.comparison.passed || self.comparison.has_poison[0]
+    }
+
+    /// True if some element was written on both sides, so that there are errors.
+    pub fn has_errors(&self) -> bool {
+        self.comparison.total == 0 || self.comparison.left_out() < self.comparison.total
     }
 
     /// An element of a mismatch as text, or of what it is compared with: `-`, where nobody wrote it.
@@ -228,7 +245,8 @@ pub fn writer(mismatch: &Mismatch) -> Option<String> {
             let triple = |t: [u32; 3]| format!("({}, {}, {})", t[0], t[1], t[2]);
             Some(format!("block {} thread {}", triple(w.block), triple(w.thread)))
         }
-        None => mismatch.unwritten.then(|| "nobody: it still holds the poison".to_owned()),
+        None if mismatch.unwritten => Some("nobody: it still holds the poison".to_owned()),
+        None => mismatch.kept.then(|| "nobody: it keeps its value".to_owned()),
     }
 }
 
@@ -247,18 +265,21 @@ impl fmt::Display for CheckReport {
                 write_line(f, &format!("  {}: {why}", output.name))?;
                 continue;
             }
-            let facts = format!(
-                "  {}: {}; {}: {} (rtol {:.2e}, atol {:.2e}); max abs {:.3e}, max rel {:.3e}, max ULP {}",
-                output.name,
-                output.verdict(),
-                output.worst_name(),
-                c.share(),
-                c.tolerance.rtol,
-                c.tolerance.atol,
-                c.max_abs,
-                c.max_rel,
-                c.max_ulp
-            );
+            let verdict = output.verdict();
+            let facts = match output.has_errors() {
+                false => format!("  {}: {verdict}", output.name),
+                true => format!(
+                    "  {}: {verdict}; {}: {} (rtol {:.2e}, atol {:.2e}); max abs {:.3e}, max rel {:.3e}, max ULP {}",
+                    output.name,
+                    output.worst_name(),
+                    c.share(),
+                    c.tolerance.rtol,
+                    c.tolerance.atol,
+                    c.max_abs,
+                    c.max_rel,
+                    c.max_ulp
+                ),
+            };
             write_line(f, &facts)?;
             for m in c.listed() {
                 let abs =

@@ -146,15 +146,24 @@ impl Show for CheckReport {
             }
             facts.push((format!("{prefix}mismatches"), format!("{} of {}", c.mismatches, c.total)));
             if !c.unwritten.is_empty() {
-                facts.push((format!("{prefix}unwritten"), format!("{}: nobody wrote them", c.unwritten.len())));
+                facts.push((
+                    format!("{prefix}unwritten"),
+                    format!(
+                        "{}: nobody wrote {}",
+                        c.unwritten.len(),
+                        if c.unwritten.len() == 1 { "it" } else { "them" }
+                    ),
+                ));
             }
             if !c.expected_unwritten.is_empty() {
                 facts.push((format!("{prefix}left out by {}", o.other()), c.expected_unwritten.len().to_string()));
             }
-            facts.push((format!("{prefix}{}", o.worst_name()), c.share()));
-            facts.push((format!("{prefix}max abs"), short(c.max_abs)));
-            facts.push((format!("{prefix}max rel"), short(c.max_rel)));
-            facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));
+            if o.has_errors() {
+                facts.push((format!("{prefix}{}", o.worst_name()), c.share()));
+                facts.push((format!("{prefix}max abs"), short(c.max_abs)));
+                facts.push((format!("{prefix}max rel"), short(c.max_rel)));
+                facts.push((format!("{prefix}max ULP"), ulp(c.max_ulp)));
+            }
             facts.push((format!("{prefix}tolerance"), tolerance(c.tolerance.rtol, c.tolerance.atol)));
             facts.extend(o.notes().into_iter().map(|note| (format!("{prefix}note"), note)));
         }

@@ -10,7 +10,7 @@ use crate::check::compare::unravel;
 use crate::check::report::index;
 use crate::ops::binding::Source;
 use crate::ops::{Op, OwnedArg, fill_defaults};
-use crate::runtime::Result;
+use crate::runtime::{Result, Tensor};
 
 impl Op {
     /// The writers of each array that a call writes. Empty for an implementation that is no kernel for the CPU.
@@ -34,6 +34,16 @@ impl Op {
             let name = name.unwrap_or_else(|| "the result".to_owned());
             let writers = (0..tensor.numel()).map(|i| written.writer(i)).collect();
             found.push(Writers { name, shape: tensor.shape().to_vec(), writers, block: written.block() });
+        }
+        // Nothing is launched for arrays without elements.
+        if found.is_empty() && !outputs.tensors.is_empty() && outputs.tensors.iter().all(|t| t.numel() == 0) {
+            let empty = |(k, tensor): (usize, &Tensor)| Writers {
+                name: names.get(k).cloned().flatten().unwrap_or_else(|| "the result".to_owned()),
+                shape: tensor.shape().to_vec(),
+                writers: Vec::new(),
+                block: [1; 3],
+            };
+            found.extend(outputs.tensors.iter().enumerate().map(empty));
         }
         Ok(found)
     }

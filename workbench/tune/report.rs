@@ -12,6 +12,9 @@ use crate::runtime::{Error, Result};
 /// How much slower than the best of the last round is near it.
 const NEAR: f64 = 1.5;
 
+/// The share of a time that is no difference: intervals of many configurations miss it by chance, and code is faster or slower by where it lies.
+const MARGIN: f64 = 0.01;
+
 /// The words for a configuration that is not told apart from the best.
 const NO_DIFFERENCE: &str = "no difference shown";
 
@@ -117,7 +120,7 @@ impl TuneReport {
     }
 
     /// The numbers of the rows that are right and timed, the best first: the fastest of those that are shown to be faster than the first
-    /// configuration, else that one. Then by time: those that were near the best in the last round, then the others.
+    /// configuration by more than 1 %, else that one. Then by time: those that were near the best in the last round, then the others.
     pub fn ranked(&self) -> Vec<usize> {
         let last = self.last_round();
         let is_last = |row: &TuneRow| row.standing.map(|s| s.round) == last;
@@ -131,7 +134,7 @@ impl TuneReport {
         });
         let is_shown = |&at: &usize| {
             let row = &self.rows[at];
-            Self::is_first(row) || row.standing.is_some_and(|s| s.ratio_high < 1.0)
+            Self::is_first(row) || row.standing.is_some_and(|s| s.ratio_high < 1.0 - MARGIN)
         };
         if let Some(best) = right.iter().position(is_shown) {
             right[..=best].rotate_right(1);
@@ -139,7 +142,8 @@ impl TuneReport {
         right
     }
 
-    /// The numbers of the rows that are not told apart from the best, which is none of them: the intervals of their ratios meet its own.
+    /// The numbers of the rows that are not told apart from the best, which is none of them: the intervals of their ratios meet its own, or miss it by
+    /// less than 1 %.
     pub fn tied(&self) -> Vec<usize> {
         let ranked = self.ranked();
         let Some((&best, others)) = ranked.split_first() else { return Vec::new() };
@@ -148,7 +152,10 @@ impl TuneReport {
         // Those that left earlier were clearly behind.
         let last = self.last_round();
         let stayed = |at: usize| Self::is_first(&self.rows[at]) || self.rows[at].standing.map(|s| s.round) == last;
-        let meets = |&at: &usize| stayed(at) && interval(at).is_some_and(|own| own.0 <= high && low <= own.1);
+        let meets = |&at: &usize| {
+            stayed(at)
+                && interval(at).is_some_and(|own| own.0 <= high * (1.0 + MARGIN) && low <= own.1 * (1.0 + MARGIN))
+        };
         others.iter().copied().filter(meets).collect()
     }
 
@@ -358,6 +365,9 @@ mod tests {
         // The third is faster than the first for sure; whether the second is faster still is not known.
         let faster = report(vec![first(), ok("64", "16", 0.8, 0.5, 1.1), ok("128", "8", 0.85, 0.8, 0.9)]);
         assert_eq!((faster.ranked(), faster.tied()), (vec![2, 1, 0], vec![1]));
+        // A difference of less than 1 % is none, however narrow the interval is.
+        let near = report(vec![first(), ok("64", "16", 0.993, 0.992, 0.994), ok("128", "8", 1.02, 1.015, 1.03)]);
+        assert_eq!((near.ranked()[0], near.tied()), (0, vec![1]));
         // One that left in an earlier round was clearly behind, whatever the interval is.
         let left = report(vec![first(), with_interval(row(["64", "16"], Status::Ok, 1.3, 1), 0.9, 1.5)]);
         assert_eq!(left.tied(), [0; 0]);

@@ -24,6 +24,8 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
     const TALL: f64 = 150.0;
     /// The strip that marks mismatches.
     const STRIP: f64 = 5.0;
+    /// The line below a narrow profile.
+    const NOTE: f64 = 17.0;
     let options = elements.options;
     let total = elements.actual.len();
     let grid = Grid::new(elements, 0, (1, total), (1, BARS), figures);
@@ -31,7 +33,8 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
     let wide = (count * BROADEST).clamp(160.0, 590.0);
     let caption = figures.caption(&[total], 0, options);
     let width = (LEFT + wide + 26.0).max(caption_width(&caption)).max(560.0);
-    picture(width as u32, (TOP + TALL + 52.0) as u32, title, |canvas| {
+    let foot = if wide > 400.0 { 52.0 } else { 52.0 + NOTE };
+    picture(width as u32, (TOP + TALL + foot) as u32, title, |canvas| {
         canvas.heading(title, &caption)?;
         let signed = options.kind == DifferenceKind::Signed;
         let largest = if figures.largest > 0.0 { figures.largest } else { 1.0 };
@@ -115,6 +118,10 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
         if !kinds.is_empty() {
             note.push_str(&format!("; full height: {}", kinds.join(", ")));
         }
-        if wide > 400.0 { small(HPos::Center, LEFT + wide / 2.0, &note) } else { Ok(()) }
+        if wide > 400.0 {
+            return small(HPos::Center, LEFT + wide / 2.0, &note);
+        }
+        let below = (LEFT, under + STRIP + 8.0 + NOTE);
+        canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), below, &note)
     })
 }

@@ -427,10 +427,12 @@ pub fn check_op(
     let names = op.result_names(&mut actual, &got.args);
     let precisions: Vec<_> = actual.iter().map(|t| t.dtype().into()).collect();
     let mut report = check_outputs_as(&title, (&actual, &precisions), (&expected, &wanted), &names, &options);
-    if !report.passed {
+    if report.needs_writers() {
         let objects: Vec<_> = args.iter().collect();
         let named = op.with_arguments(py, &objects, || op.op().name_writers(owned.clone(), &mut report))?;
         named.map_err(|e| errors::to_py(py, e))?;
+    }
+    if !report.passed {
         op.find_early_reads(py, &owned, &mut report)?;
     }
     Ok(CheckReport(report))
@@ -468,11 +470,18 @@ pub fn check_versions(
     let [(expected, wanted), (actual, precisions)] = &results[..] else { return Err(argument(py, "two versions")) };
     let mut report =
         check_outputs_as(&title, (actual, precisions), (expected, wanted), &names, &options).with_against(against);
-    if !report.passed {
-        let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
-        let owned = op.owned(args)?;
+    let (op, objects): (_, Vec<_>) = (new.get(), args.iter().collect());
+    let owned = op.owned(args)?;
+    if report.outputs.iter().any(|output| output.comparison.has_poison[1]) {
+        let old = old.get();
+        let noted = old.with_arguments(py, &objects, || old.op().note_left_out(owned.clone(), &mut report))?;
+        noted.map_err(|e| errors::to_py(py, e))?;
+    }
+    if report.needs_writers() {
         let named = op.with_arguments(py, &objects, || op.op().name_writers(owned.clone(), &mut report))?;
         named.map_err(|e| errors::to_py(py, e))?;
+    }
+    if !report.passed {
         op.find_early_reads(py, &owned, &mut report)?;
     }
     Ok(CheckReport(report))

@@ -19,7 +19,7 @@ pub struct Svg(pub plot::Svg);
 impl Svg {
     /// Writes the picture to a path ending in `.svg`, or in `.png` (with twice the pixels of its size), which needs the package `resvg-py`.
     ///
-    /// `page` is its ground: "light" (white) or "dark"; None leaves it transparent, in tones that are readable on both.
+    /// `page` is its ground: "light" (white) or "dark"; None leaves it transparent, in middle tones for either.
     ///
     /// Raises ArgumentError for any other ending or page, ImportError where the package is missing, and OSError if the file cannot be written.
     ///

@@ -47,8 +47,8 @@ class Version:
 COMPARISON = (
     Column("version", "integer", "number of the version"),
     *BENCH[1:],
-    Column("mismatches", "integer?", "elements of its results that differ from the older version's; missing for that one"),
-    Column("max_share", "number", "largest share of its tolerance that such a difference takes; missing for the older version"),
+    Column("mismatches", "integer?", "elements of its results that differ from the older version's; missing for that one, and for sizes after the first"),
+    Column("max_share", "number", "largest share of its tolerance that such a difference takes; missing as `mismatches`"),
 )
 
 
@@ -77,8 +77,10 @@ class Comparison(Report):
 
     def _table(self) -> Table:
         outcome = {"mismatches": self.check.count, "max_share": self.check.max_share}
-        versions = {f"version {self.old}": {"version": self.old}, f"version {self.new}": {"version": self.new, **outcome}}
-        return Table(COMPARISON, [{**row, **versions[row["name"]]} for row in self.bench.rows])
+        numbers = {f"version {number}": number for number in (self.old, self.new)}
+        # The first size is the one that was checked.
+        is_checked = lambda row: numbers[row["name"]] == self.new and row["size"] == self.bench.rows[0]["size"]
+        return Table(COMPARISON, [{**row, "version": numbers[row["name"]], **(outcome if is_checked(row) else {})} for row in self.bench.rows])
 
     def _json(self) -> str:
         check, bench = json.loads(self.check.to_json()), json.loads(self.bench.to_json())

@@ -243,6 +243,8 @@ class Tuning:
             make = lambda _: values
         options = {"reference": reference, "size": size, **tolerances, **self.parts}
         report = tuning.tune(operator, self.params, make_args=make or operator._random_args, **options)
+        # A line has no report to go on from.
+        report.notes[:] = [note.removesuffix("; resume=report goes on") for note in report.notes]
         display(report)
         # The operator is the first configuration still.
         report._note(operator, self.first)

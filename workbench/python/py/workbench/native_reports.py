@@ -40,8 +40,8 @@ CHECK = (
     Column("ulp", "number", "error in units in the last place of the result's type"),
     *place_columns("block", "`blockIdx.{axis}` of the thread that wrote it, if known"),
     *place_columns("thread", "`threadIdx.{axis}` of the thread that wrote it, if known"),
-    Column("unwritten", "truth", "true if nobody wrote it: then `got` and the errors say nothing"),
-    Column("want_unwritten", "truth", "true if nobody wrote what it is compared with, as another version may leave it out"),
+    Column("unwritten", "truth", "true if nobody wrote it: then `got` and the errors are missing"),
+    Column("want_unwritten", "truth", "true if nobody wrote what it is compared with, as another version may leave it out: then `want` and the errors are missing"),
 )
 
 #: The columns of a gradient check: its listed mismatches.
@@ -111,6 +111,9 @@ class _Check(Report):
 
 def _mismatch(one: Any) -> dict[str, Any]:
     row = {column.name: getattr(one, column.name, None) for column in CHECK}
+    # What nobody wrote is no number, and has no distance.
+    nothing = ("got",) * one.unwritten + ("want",) * one.want_unwritten
+    row |= dict.fromkeys((*nothing, "abs", "rel", "ulp") if nothing else ())
     return {**row, **place("block", one.block), **place("thread", one.thread)}
 
 

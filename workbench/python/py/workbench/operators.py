@@ -402,7 +402,7 @@ class Op(Versioned, Differentiable, NativeOp):
         ...               "__global__ void twice(const float* x, float* y, int n) "
         ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }")
         >>> twice.writer_map(np.ones(300, np.float32))
-        writers of the result, (300,): 2 blocks of (256, 1, 1) threads
+        writers of the result, (300,): written by 2 blocks of (256, 1, 1) threads
         """
         found = _workbench.writers_of(self, self._arguments(args, kwargs))
         if not found:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "first_fact", "folded", "json_text", "plain", "tell_columns"]
 
+#: The grounds of a picture in a file.
+PAGES = ("light", "dark", None)
 #: The endings of files that a report is written to.
 ENDINGS = (".json", ".csv", ".svg", ".png", ".html", ".txt")
 
@@ -100,7 +102,7 @@ class Report:
 
         In CSV what is missing is an empty cell, floats are NaN, inf or -inf where they are not finite, lists are JSON, times are ISO 8601. A
         report that has nothing to draw has a picture of its text. PNG needs the package `resvg-py`. `page` is the ground of a picture: "light" (white)
-        or "dark"; None leaves it transparent, in tones that are readable on both.
+        or "dark"; None leaves it transparent, in middle tones for either.
 
         Raises ArgumentError for any other ending or page, ImportError where the package is missing, and OSError if the file cannot be written.
 
@@ -114,6 +116,8 @@ class Report:
         """
         path = pathlib.Path(path)
         ending = path.suffix.lower()
+        if page not in PAGES:
+            raise make_argument_error(f'page is {page!r}; it is one of "light", "dark", or None')
         if ending == ".json":
             text = self._json() + "\n"
         elif ending == ".csv":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import inspect
 import itertools
 import math
@@ -10,6 +11,8 @@ import pickle
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
 
 from . import _workbench, tuning_worker
 from ._annotations import a_type
@@ -94,6 +97,8 @@ def tune(
     left = [config for config in configs if name_of(config) not in before]
     # All are compared with the first that is right, so it is in every share.
     first = None if resume is None else resume._first
+    if first is not None and name_of(first) not in map(name_of, configs):
+        raise make_argument_error(f"resume is a report whose configurations are compared with {name_of(first)}, which is none of these; keep it among them")
     if first is None:
         first = next((config for config in configs if tuning_worker.is_right(task, config)), configs[0])
     shares = [replace(task, configs=(first, *(c for c in share if name_of(c) != name_of(first)))) for share in _parts(left, _SHARE)]
@@ -117,7 +122,7 @@ def tune(
                     tell(_progress(rows, len(configs), time.monotonic() - begun))
         except KeyboardInterrupt as stop:
             for row in getattr(stop, "rows", ()):
-                rows.setdefault(name_of(row["config"]), row)
+                rows.setdefault(name_of(row["config"]), {**row, "stopped": True})
             if not rows:
                 raise KeyboardInterrupt from None
             is_stopped, timed = True, sum("median" in row for row in rows.values())
@@ -153,7 +158,7 @@ def _rows_of(report: Any, task: Task) -> dict[str, dict[str, Any]]:
     for what, is_same in same.items():
         if not is_same:
             raise make_argument_error(f"resume is a report with another {what}; its rows say nothing about this tuning")
-    is_measured = lambda row: row["status"] in ("wrong", "failed") or "median" in row
+    is_measured = lambda row: row["status"] in ("wrong", "failed") or "median" in row and "stopped" not in row
     return {name_of(row["config"]): row for row in report.rows if is_measured(row)}
 
 
@@ -167,22 +172,51 @@ def _is_same(one: Any, other: Any) -> bool:
 
 @dataclass(frozen=True)
 class _LeftBehind:
-    """The code of a function that no other process could import, in the place of the function in a pickle."""
+    """A function that no other process could import, in the place of the function in a pickle: its code, and the data that it uses."""
 
     code: bytes
     names: tuple[str, ...]
     constants: tuple[str, ...]
+    #: The defaults of its parameters, the variables that it encloses, and the globals that it names.
+    data: tuple[str, ...]
 
     @classmethod
-    def of(cls, function: Any) -> _LeftBehind | None:
-        """The code of a function that has some."""
+    def of(cls, function: Any, depth: int = 3) -> _LeftBehind | None:
+        """A function that has code; None for anything else."""
         code = getattr(function, "__code__", None)
         if code is None:
             return function if isinstance(function, cls) else None
-        return cls(code.co_code, code.co_names, tuple(repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code")))
+        cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+        kept = {"defaults": (function.__defaults__, function.__kwdefaults__)}
+        kept |= {name: cell.cell_contents for name, cell in cells.items() if _is_filled(cell)}
+        kept |= {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
+        constants = tuple(repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code"))
+        return cls(code.co_code, code.co_names, constants, tuple(f"{name}={_described(value, depth)}" for name, value in kept.items()))
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         raise make_argument_error("a function of this report stayed behind when it was pickled, as a lambda or one of a notebook: give it anew")
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _described(value: Any, depth: int) -> str:
+    """A value that a function uses, in a text that is another one where the function would give something else, as far as that can be known."""
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return f"{type(value).__name__}({', '.join(_described(one, depth) for one in value)})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_described(name, depth)}: {_described(one, depth)}' for name, one in value.items())}}}"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        return repr(value)
+    function = _LeftBehind.of(value, depth - 1) if depth else None
+    return repr(function) if function is not None else getattr(value, "__qualname__", getattr(value, "__name__", type(value).__qualname__))
 
 
 def _for_pickle(function: Any) -> Any:
@@ -200,6 +234,8 @@ def _task(operator: Any, schema: str | None, reference: Any, options: dict[str, 
         raise make_argument_error(f"reference is a callable, got {type(reference).__name__}")
     if (rtol is None) != (atol is None):
         raise make_argument_error("give both rtol and atol, or neither")
+    if not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
+        raise make_argument_error(f"seconds is {seconds!r}; a number above 0 is wanted")
     own: dict[str, Any] = {"kernel": None, "shape": None, "threads": None, "block": None, "grid": None, "shared_mem": None}
     unknown = [name for name in options if name not in own]
     if unknown:
@@ -261,7 +297,7 @@ def _here(
     """The rows of shares, one after the other; `rows` are those that were measured, of `count` in all."""
     for number, share in enumerate(shares):
         # Of a single share all is in what it is doing.
-        done = f"{len(rows)} of {count} configurations measured; " if len(shares) > 1 else ""
+        done = f"{_measured(rows, count)}; " if len(shares) > 1 else ""
         yield share, tuning_worker.measure(share, lambda doing: tell(done + doing), len(shares) - number - 1)
 
 
@@ -319,12 +355,17 @@ def _pickled(share: Task) -> bytes:
     return bytes(cloudpickle.dumps(share))
 
 
+def _measured(rows: Mapping[str, dict[str, Any]], count: int) -> str:
+    """The configurations that are done, with the best of them."""
+    ranked = _ranked(rows.values())
+    best = f", of which the best is {name_of(ranked[0]['config'])} with {ranked[0]['ratio']:.2f} of the first's time" if ranked else ""
+    return f"{len(rows)} of {count} configurations measured{best}"
+
+
 def _progress(rows: Mapping[str, dict[str, Any]], count: int, elapsed: float) -> str:
     """How far workers are, after so many seconds."""
-    ranked = _ranked(rows.values())
-    best = f"; best so far {name_of(ranked[0]['config'])}, {ranked[0]['ratio']:.2f} of the first's time" if ranked else ""
     left = elapsed / len(rows) * (count - len(rows)) if rows else 0
-    return f"{len(rows)} of {count} configurations measured{best}; about {max(left, 1):.0f} s left"
+    return f"{_measured(rows, count)}; about {max(left, 1):.0f} s left"
 
 
 def _ranked(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -375,11 +416,11 @@ class TuneReport(Report):
     """The result of `wb.tune`. `name` is the operator's, `params` the values of each parameter, `rows` one dict for each configuration: `config`,
     `status` ("ok", "wrong", "failed" or "lost"), `message`, `machine`, and for those that are right and timed `time`, `median`, `low`, `high` in seconds,
     `ratio` (its time by that of the first configuration, measured in turns) with its interval `ratio_low`, `ratio_high`, `samples` and `round` (the last
-    that it took part in); `notes` for the reader. `time`, which the table and the picture show, is the first configuration's `median` multiplied by
+    that it took part in), `stopped` where a stop came into its timing, which `resume=` begins anew; `notes` for the reader. `time`, which the table and the picture show, is the first configuration's `median` multiplied by
     `ratio`, because only times of one moment can be compared.
 
     It shows itself as a table with the landscape of the parameters. It can be pickled, and `resume=` takes one that was: a reference or `make_args` that
-    is a lambda or a function of a notebook stays behind, and only its code is compared.
+    is a lambda or a function of a notebook stays behind; its code and the data that it uses are compared.
 
     >>> import numpy as np, workbench as wb
     >>> source = "__global__ void scale(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = BY * x[i]; }"
@@ -400,12 +441,13 @@ class TuneReport(Report):
     @property
     def ranked(self) -> list[dict[str, Any]]:
         """The rows of the configurations that are right and timed. The best comes first: the fastest of those that are shown to be faster than the first
-        configuration, else that one. Then by time: those that were near the best in the last round, then the others."""
+        configuration by more than 1 %, else that one. Then by time: those that were near the best in the last round, then the others."""
         return [self.rows[at] for at in self._native().ranked()]
 
     @property
     def tied(self) -> list[dict[str, Any]]:
-        """The rows of the configurations that are not told apart from the best, without it: the intervals of their ratios meet its own."""
+        """The rows of the configurations that are not told apart from the best, without it: the intervals of their ratios meet its own, or miss it by less
+        than 1 %."""
         return [self.rows[at] for at in self._native().tied()]
 
     @property

@@ -35,7 +35,7 @@ class WriterMap(Report):
     ...               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n - 1) y[i] = 2 * x[i]; }")
     >>> written = twice.writer_map(np.ones(300, np.float32))
     >>> written
-    writers of the result, (300,): 2 blocks of (256, 1, 1) threads; 1 element unwritten, the first at [299]
+    writers of the result, (300,): written by 2 blocks of (256, 1, 1) threads; 1 element unwritten, the first at [299]
     >>> written.blocks[[0, 298, 299], 0], written.threads[298]
     (array([ 0,  1, -1], dtype=int32), array([42,  0,  0], dtype=int32))
     """
@@ -109,7 +109,7 @@ class WriterMap(Report):
         flat = self._records.reshape(-1, 6)
         written = flat[flat[:, 0] >= 0]
         blocks = len(np.unique(written[:, :3], axis=0))
-        text = f"writers of {self.name}, {self.shape}: {blocks} block{'' if blocks == 1 else 's'} of {self.block} threads"
+        text = f"writers of {self.name}, {self.shape}: written by {blocks} block{'' if blocks == 1 else 's'} of {self.block} threads"
         missing = len(flat) - len(written)
         if not missing:
             return text

@@ -23,6 +23,7 @@ mod order;
 mod pointwise;
 mod rows;
 mod scatter;
+mod spread;
 
 pub use moves::copy;
 
@@ -39,5 +40,7 @@ pub fn run(name: &str, args: &[Value]) -> Option<Answer<Value>> {
     if !args.iter().any(is_large) {
         return None;
     }
-    [pointwise::run, rows::run, moves::run, order::run, scatter::run].iter().find_map(|run| run(name, args))
+    [pointwise::run, rows::run, moves::run, order::run, scatter::run, spread::run]
+        .iter()
+        .find_map(|run| run(name, args))
 }

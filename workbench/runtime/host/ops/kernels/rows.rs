@@ -22,17 +22,17 @@ const SOFTMAX: &str = include_str!("softmax.cuh");
 const LAYER_NORM: &str = include_str!("layer_norm.cuh");
 
 /// Elements of a row in which a tensor is reduced to one number: enough rows for all threads, and few numbers that are left.
-const ROW: i64 = 1 << 14;
+pub const ROW: i64 = 1 << 14;
 
 /// Most matrices one behind the other, whose columns are reduced.
-const MOST_ACROSS: i64 = 65_535;
+pub const MOST_ACROSS: i64 = 65_535;
 
 /// The longest row of sums: some milliseconds.
 const LONGEST: i64 = 1 << 22;
 
 /// The threads of a warp, and those of a block that goes down columns.
-const WARP: u32 = 32;
-const BLOCK: u32 = 256;
+pub const WARP: u32 = 32;
+pub const BLOCK: u32 = 256;
 
 /// A reduction: what it keeps first, how it joins an element, what it gives.
 struct Reduction {
@@ -60,7 +60,7 @@ pub struct Blocks {
     pub rows: i64,
     pub cols: i64,
     /// The extents of the result.
-    shape: Vec<i64>,
+    pub shape: Vec<i64>,
 }
 
 impl Blocks {
@@ -126,7 +126,7 @@ impl Blocks {
 }
 
 /// The tensor with its elements in their order, if a kernel may take them.
-fn whole(x: &HostTensor) -> Option<Answer<HostTensor>> {
+pub fn whole(x: &HostTensor) -> Option<Answer<HostTensor>> {
     let fits = x.dtype().is_float() && (LEAST..=MOST).contains(&x.numel()) && is_aligned(x);
     if !fits || x.is_contiguous() {
         return fits.then(|| Ok(x.clone()));
@@ -135,16 +135,16 @@ fn whole(x: &HostTensor) -> Option<Answer<HostTensor>> {
 }
 
 /// The lines that a text begins with: `E` is the type of elements, `T` that of computations.
-fn beginning(dtype: DType, more: &str) -> String {
+pub fn beginning(dtype: DType, more: &str) -> String {
     let element = float_name(dtype).unwrap_or("float");
     format!("{}typedef {element} E;\ntypedef {} T;\n{more}", headers([dtype]), computed_in(dtype))
 }
 
-fn all_of(x: &HostTensor) -> RawArg {
+pub fn all_of(x: &HostTensor) -> RawArg {
     read(x, x.numel() - 1)
 }
 
-fn all_to(x: &HostTensor) -> RawArg {
+pub fn all_to(x: &HostTensor) -> RawArg {
     written(x, x.numel() - 1)
 }
 
