@@ -272,24 +272,7 @@ pub fn compare_as(
 ) -> Comparison {
     let [precision, wanted] = precisions;
     let tolerance = tolerance.unwrap_or_else(|| Tolerance::default_for(precision).max(Tolerance::default_for(wanted)));
-    let mut out = Comparison {
-        passed: true,
-        incomparable: None,
-        tolerance,
-        max_abs: 0.0,
-        max_rel: 0.0,
-        max_ulp: 0.0,
-        max_share: 0.0,
-        mismatches: 0,
-        differing: Vec::new(),
-        has_poison: [actual, expected].map(has_poison),
-        unwritten: Vec::new(),
-        expected_unwritten: Vec::new(),
-        both_nan: 0,
-        total: actual.numel(),
-        first: Vec::new(),
-        worst: None,
-    };
+    let mut out = Comparison::begun(actual, expected, tolerance);
     if actual.shape() != expected.shape() {
         let why = format!("the result has shape {:?}, and the reference {:?}", actual.shape(), expected.shape());
         return out.impossible(why);
@@ -367,6 +350,28 @@ pub fn compare_as(
 }
 
 impl Comparison {
+    /// The comparison before the first element.
+    fn begun(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Self {
+        Comparison {
+            passed: true,
+            incomparable: None,
+            tolerance,
+            max_abs: 0.0,
+            max_rel: 0.0,
+            max_ulp: 0.0,
+            max_share: 0.0,
+            mismatches: 0,
+            differing: Vec::new(),
+            has_poison: [actual, expected].map(has_poison),
+            unwritten: Vec::new(),
+            expected_unwritten: Vec::new(),
+            both_nan: 0,
+            total: actual.numel(),
+            first: Vec::new(),
+            worst: None,
+        }
+    }
+
     /// The number of mismatches that nobody wrote on one of the sides.
     pub fn left_out(&self) -> usize {
         // An element that neither side wrote is in both lists.

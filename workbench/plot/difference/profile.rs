@@ -6,7 +6,7 @@ use super::grid::{Cell, Elements, Figures, Grid};
 use super::options::{DifferenceKind, runs};
 use super::scale::{ODD_ALPHA, UNWRITTEN_ALPHA};
 use crate::plot::Svg;
-use crate::plot::canvas::{Canvas, Weight, bar, caption_width, picture, place};
+use crate::plot::canvas::{Canvas, Drawn, Plane, Weight, bar, caption_width, picture, place};
 use crate::plot::marks::{Hatching, hatch};
 use crate::plot::theme::Role;
 
@@ -68,23 +68,7 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
                 }
             }
         }
-        let full =
-            [(false, Role::Odd, ODD_ALPHA, Hatching::Rising), (true, Role::Muted, UNWRITTEN_ALPHA, Hatching::Falling)];
-        for (unwritten, role, alpha, hatching) in full {
-            let is_full = |cell: &Cell| if unwritten { cell.unwritten } else { cell.odd && !cell.unwritten };
-            for (i, _) in grid.cells.iter().enumerate().filter(|(_, cell)| is_full(cell)) {
-                let (left, right) = (i as f64 + gap, (i + 1) as f64 - gap);
-                bar(&plane, Canvas::fill(role, alpha), (left, largest), (right, floor))?;
-                let (from, to) = (place(&plane, (left, largest)), place(&plane, (right, floor)));
-                if gap > 0.0 {
-                    hatch(canvas, hatching, (from, (to.0 - from.0, to.1 - from.1)), (1, 1), |_, _| true);
-                }
-            }
-            if gap == 0.0 && grid.cells.iter().any(is_full) {
-                let all = ((LEFT, TOP), (wide, TALL));
-                hatch(canvas, hatching, all, (1, grid.columns), |_, column| is_full(grid.cell(0, column)));
-            }
-        }
+        full_height(canvas, &plane, &grid, ((LEFT, TOP), (wide, TALL)), (floor, largest), gap)?;
         let under = TOP + TALL + 6.0;
         let at = |column: usize| LEFT + column as f64 * wide / count;
         for (from, to) in runs(grid.columns, |i| grid.cells[i].mismatches > 0) {
@@ -124,4 +108,32 @@ pub(super) fn draw(title: &str, elements: &Elements<'_>, figures: &Figures) -> S
         let below = (LEFT, under + STRIP + 8.0 + NOTE);
         canvas.text(Role::Muted, 12.0, Weight::Normal, (HPos::Left, VPos::Top), below, &note)
     })
+}
+
+/// Bars of the whole height, for cells with what is not finite, and with what nobody wrote.
+fn full_height(
+    canvas: &Canvas,
+    plane: &Plane,
+    grid: &Grid,
+    all: ((f64, f64), (f64, f64)),
+    (floor, largest): (f64, f64),
+    gap: f64,
+) -> Drawn {
+    let full =
+        [(false, Role::Odd, ODD_ALPHA, Hatching::Rising), (true, Role::Muted, UNWRITTEN_ALPHA, Hatching::Falling)];
+    for (unwritten, role, alpha, hatching) in full {
+        let is_full = |cell: &Cell| if unwritten { cell.unwritten } else { cell.odd && !cell.unwritten };
+        for (i, _) in grid.cells.iter().enumerate().filter(|(_, cell)| is_full(cell)) {
+            let (left, right) = (i as f64 + gap, (i + 1) as f64 - gap);
+            bar(plane, Canvas::fill(role, alpha), (left, largest), (right, floor))?;
+            let (from, to) = (place(plane, (left, largest)), place(plane, (right, floor)));
+            if gap > 0.0 {
+                hatch(canvas, hatching, (from, (to.0 - from.0, to.1 - from.1)), (1, 1), |_, _| true);
+            }
+        }
+        if gap == 0.0 && grid.cells.iter().any(is_full) {
+            hatch(canvas, hatching, all, (1, grid.columns), |_, column| is_full(grid.cell(0, column)));
+        }
+    }
+    Ok(())
 }
