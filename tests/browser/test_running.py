@@ -114,7 +114,7 @@ def test_a_tuning_shows_its_landscape(themed):
     themed.open(make, tune, "report.best(np.ones(5, np.float32))")
     themed.run(0)
     themed.run(1, wait=False)
-    expect(themed.output(1).locator(".wb-progress")).to_contain_text("/9 configurations")
+    expect(themed.output(1).locator(".wb-progress")).to_contain_text("of 9 configurations")
     themed.ended(1)
     card = themed.output(1)
     expect(card.locator(".wb-progress")).to_have_count(0)
