@@ -556,5 +556,5 @@ def test_several_shares_tell_how_many_are_measured(monkeypatch):
     lines = []
     monkeypatch.setattr(tuning, "progress_text", lambda expected=0: contextlib.nullcontext(lines.append))
     tune(many(20))
-    assert lines[0].startswith("0 of 20 configurations measured; 0 of ") and any(line.startswith("16 of 20 configurations measured, of which the best is N=") for line in lines)
-    assert lines[-1].startswith("the best 5 once more, side by side; ")
+    assert lines[0].startswith("0 of 20 configurations measured; 0 of ") and any(line.startswith("16 of 20 configurations measured, of which the best is ") for line in lines)
+    assert lines[-1].startswith("the best 12 once more, side by side; ")

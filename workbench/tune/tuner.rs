@@ -15,7 +15,7 @@ use crate::runtime::{CompileOptions, Error, Result, Tensor};
 const GROUP: usize = 16;
 
 /// The best of all groups that are timed once more.
-const FINALISTS: usize = 5;
+const FINALISTS: usize = 12;
 
 /// Parameters that are options of operators; others are macros.
 const OPTIONS: [&str; 5] = ["block", "threads", "grid", "shared_mem", "kernel"];
@@ -270,7 +270,8 @@ impl<'a> Tuner<'a> {
             }
             if stop.is_none() && groups.len() > 1 {
                 let mut best = right.clone();
-                let ratio = |i: &usize| made[*i].standing.map_or(f64::INFINITY, |s| s.ratio);
+                // Of many the least ratios are those that were measured too low: the upper ends of the intervals tell more.
+                let ratio = |i: &usize| made[*i].standing.map_or(f64::INFINITY, |s| s.ratio_high);
                 best.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
                 best.truncate(FINALISTS);
                 best.retain(|&i| i != first);

@@ -35,7 +35,7 @@ __all__ = ["TuneReport", "tune"]
 #: Configurations that are timed in turns with one another, the common one besides.
 _SHARE = 16
 #: The best of all shares that are timed once more, side by side.
-_FINALISTS = 5
+_FINALISTS = 12
 #: Times that a share is given to an executor whose worker was lost.
 _TRIES = 4
 
@@ -379,7 +379,8 @@ def _final(task: Task, first: Config, rows: list[dict[str, Any]], tell: Callable
     ranked = _ranked(rows)
     if len(rows) <= _SHARE and len({row["machine"] for row in rows}) <= 1 or len(ranked) < 2:
         return
-    best = ranked[:_FINALISTS]
+    # Of many the least ratios are those that were measured too low: the upper ends of the intervals tell more.
+    best = sorted(ranked, key=lambda row: float(row["ratio_high"]))[:_FINALISTS]
     again = f"the best {len(best)} once more, side by side; "
     configs = (first, *(row["config"] for row in best if row["config"] != first))
     try:
