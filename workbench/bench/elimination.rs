@@ -66,7 +66,7 @@ pub struct Elimination {
     pub stop: Option<Error>,
 }
 
-/// What an elimination does now.
+/// The present state of an elimination: its round, the best so far, the time left.
 #[derive(Debug)]
 pub struct Doing<'d> {
     /// The number of the round, from 1; 0 while contestants are called until their best code is there.
@@ -178,7 +178,7 @@ pub fn eliminate<'a>(
             min_samples: samples,
             max_total: Duration::MAX,
             max_wait: Duration::MAX,
-            // What a stop leaves is all there is.
+            // A stop leaves what there is, even a single sample.
             least: 1,
             first_told: Duration::ZERO,
             ..BenchConfig::default()

@@ -77,7 +77,7 @@ impl Default for BenchConfig {
 }
 
 impl BenchConfig {
-    /// What a report says of it.
+    /// The policy, as a report tells it.
     fn policy(&self, timer: &Timer) -> Policy {
         Policy {
             confidence: CONFIDENCE,

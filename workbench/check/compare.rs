@@ -618,7 +618,7 @@ mod tests {
         assert_eq!((c.mismatches, &c.unwritten[..], c.max_abs, c.max_rel), (3, &[1, 3][..], 0.5, 0.5));
         assert_eq!(c.worst.as_ref().map(|m| (m.index.clone(), m.abs)), Some((vec![2], 0.5)));
         assert!(c.first[0].unwritten && !c.first[1].unwritten);
-        // Where all that was written agrees, there is no error and no worst element.
+        // An array whose written elements agree has no error and no worst element.
         let c = compare(&poisoned(&[(0, 1.0)]), &expected, None, false);
         assert_eq!((c.passed, c.max_abs, c.max_ulp, c.worst), (false, 0.0, 0.0, None));
         // A NaN on the other side is no reason to count what nobody wrote. Where nobody wrote anything there are no errors at all.

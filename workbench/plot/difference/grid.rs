@@ -20,7 +20,7 @@ pub(super) struct Compared {
     pub(super) error: f64,
     /// The difference is not a finite number.
     pub(super) odd: bool,
-    /// Nobody wrote the element.
+    /// The element was left out: nobody wrote it.
     pub(super) unwritten: bool,
     /// The element is beyond the tolerance.
     pub(super) mismatch: bool,
@@ -239,7 +239,7 @@ impl Grid {
             let one = elements.compare(first + place);
             let (row, column) = (place / width / down, place % width / across);
             let cell = &mut cells[row * columns + column];
-            // What nobody wrote is worse than what is no number, and that is worse than any.
+            // Elements that nobody wrote rank before those that are no numbers, and these before any error.
             let rank = |unwritten: bool, odd: bool| 2 * u8::from(unwritten) + u8::from(odd);
             let (own, worst) = (rank(one.unwritten, one.odd), rank(cell.unwritten, cell.odd));
             if cell.elements == 0 || own > worst || (own == worst && one.error.abs() > cell.worst().abs()) {
