@@ -167,26 +167,6 @@ impl Tensor {
         &bytemuck::cast_slice(&self.words)[..self.bytes()]
     }
 
-    /// Gives elements that still hold the poison a value that differs from it, so that they agree with nobody's. Elements of one and two bytes
-    /// stay: theirs may have been written.
-    pub fn spoil_poison(&mut self) {
-        let (size, bytes) = (self.dtype.size(), self.bytes());
-        if size < 4 {
-            return;
-        }
-        for element in bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[..bytes].chunks_mut(size) {
-            if element.iter().all(|byte| *byte == POISON) {
-                element.fill(!POISON);
-            }
-        }
-    }
-
-    /// True if an element held the poison until [`Tensor::spoil_poison`].
-    pub fn is_spoiled(&self, element: usize) -> bool {
-        let size = self.dtype.size();
-        size >= 4 && self.raw()[element * size..][..size].iter().all(|byte| *byte == !POISON)
-    }
-
     /// The same elements as another element type, rounded and saturated as [`Tensor::from_f64`] does.
     ///
     /// # Errors
