@@ -24,6 +24,9 @@ Tensor isclose(Tensor a, Tensor b) { return torch::isclose(a, b); }
 Tensor search(Tensor a, double s) { return torch::searchsorted(a, s); }
 Tensor fmax(Tensor a, Tensor b) { return torch::fmax(a, b); }
 Tensor fmin(Tensor a, Tensor b) { return a.fmin(b); }
+Tensor next(Tensor a, Tensor b) { return torch::nextafter(a, b); }
+Tensor next_brain(Tensor a, Tensor b) { return a.to(torch::kBFloat16).nextafter(b.to(torch::kBFloat16)).to(torch::kFloat); }
+Tensor next_in_place(Tensor a, Tensor b) { return a.clone().nextafter_(b); }
 Tensor clamp_in_place(Tensor a, Tensor low, Tensor high) { return a.clone().clamp_(low, high); }
 Tensor at_least(Tensor a, Tensor b) { return a.clamp_min(b); }
 Tensor rsub(Tensor a, Tensor b) { return torch::rsub(a, b, 2); }
@@ -76,6 +79,13 @@ def m():
 F, D, H = np.float32, np.float64, np.float16
 I32, I64 = np.int32, np.int64
 MOST = np.finfo(F).max
+# Numbers, and those that they step towards.
+NEIGHBOURS = np.array(
+    [
+        [1, 1, -1, -1, 0, 0, -0.0, 0.0, -0.0, np.inf, -np.inf, np.inf, np.nan, 1, 3, 2, 1000],
+        [2, 0, -2, 0, 1, -1, 1, -0.0, 0.0, 0, 0, np.inf, 1, np.nan, 3, 1, np.inf],
+    ]
+)
 
 
 def arr(kind, *values):
@@ -110,6 +120,20 @@ def arr(kind, *values):
         ("search", (np.array([False, True]), 0.5), np.array(1)),
         ("fmax", (arr(F, np.nan, 1, np.nan), arr(F, 2, np.nan, np.nan)), arr(F, 2, 1, np.nan)),
         ("fmin", (arr(F, np.nan, 1, 3), arr(F, 2, np.nan, 2)), arr(F, 2, 1, 2)),
+        # Steps of the common type: beside 1 there are 2^-23 upwards and 2^-24 downwards in `float`. Of equal numbers, two zeros, the second is
+        # the result (C, 7.12.11.3), where NumPy has the first one for 16 bits.
+        *[("next", (x, y), np.where(x == y, y, np.nextafter(x, y))) for x, y in (NEIGHBOURS.astype(t) for t in (H, F, D))],
+        ("next", (arr(F, 1, 1).reshape(2, 1), arr(F, 2, 0, 1)), arr(F, *[1 + 2**-23, 1 - 2**-24, 1] * 2).reshape(2, 3)),
+        ("next", (arr(F), arr(F, 1)), arr(F)),
+        ("next", (arr(F, 1), arr(D, 2)), arr(D, 1 + 2**-52)),
+        ("next", (arr(I32, 1), arr(F, 2)), arr(F, 1 + 2**-23)),
+        # 7 bits are behind the point of 1; the least number is 2^-133.
+        (
+            "next_brain",
+            (arr(F, 1, 1, -1, 0, 0, 2**-133, np.inf, np.nan, 3), arr(F, 2, 0, -2, 1, -0.0, 0, 0, 1, 3)),
+            arr(F, 1 + 2**-7, 1 - 2**-8, -1 - 2**-7, 2**-133, -0.0, 0, (2 - 2**-7) * 2.0**127, np.nan, 3),
+        ),
+        ("next_in_place", (arr(F, 1, 2), np.array(9, F)), arr(F, 1 + 2**-23, 2 + 2**-22)),
         ("clamp_in_place", (arr(F, -1, 0.5, 9), arr(F, 0, 0, 0), arr(F, 1, 1, 1)), arr(F, 0, 0.5, 1)),
         ("at_least", (arr(I64, -1, 5), arr(I64, 0, 7)), arr(I64, 0, 7)),
         ("rsub", (arr(I64, 1, 2), arr(I64, 10, 20)), arr(I64, 8, 16)),
@@ -187,6 +211,10 @@ def test_they_compute_in_torchs_types(m, name, args, expected):
         ("bce", (arr(F, 1), arr(I64, 1)), "result type Float can't be cast to the desired output type Long"),
         ("bce", (arr(F, 1), np.array(1, F)), "doesn't match the broadcast shape"),
         ("one_hot", (arr(I32, 1),), "one_hot is only applicable to index tensor of type LongTensor"),
+        ("next", (arr(I64, 1), arr(I64, 2)), '"nextafter_cpu" not implemented for \'Long\''),
+        ("next", (np.array([True]), np.array([False])), '"nextafter_cpu" not implemented for \'Bool\''),
+        ("next", (arr(F, 1, 2), arr(F, 1, 2, 3)), "must match the size of tensor b"),
+        ("next_in_place", (arr(F, 1), arr(D, 1, 2)), "output with shape"),
         ("shift", (np.array([True]),), '"lshift_cpu" not implemented for \'Bool\''),
         ("cut_back", (arr(np.uint8, 5), arr(np.uint8, 2), 300.0), "type uint8_t without overflow"),
         ("scalar", (300.0, arr(np.uint8)), "type uint8_t without overflow"),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import workbench as wb
-from workbench import _printed
+from workbench import _printf_output
 
 interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
 
@@ -34,7 +34,7 @@ Page.__module__ = "ipykernel.iostream"
 def cell(monkeypatch):
     """Runs a text as a cell; gives what its page shows."""
     # A new shell counts its cells from one again.
-    monkeypatch.setattr(_printed, "_last", _printed._Cell(None))
+    monkeypatch.setattr(_printf_output, "_last", _printf_output._Cell(None))
     shell = interactiveshell.InteractiveShell.instance(colors="nocolor")
     shell.user_ns.update(wb=wb, prints=wb.compile(PRINTS).prints)
 
@@ -85,10 +85,10 @@ def test_outside_of_a_page_nothing_is_hidden(capsys):
 
 
 def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(_printed, "KEPT", 10)
-    kept = _printed._Cell(1)
+    monkeypatch.setattr(_printf_output, "KEPT", 10)
+    kept = _printf_output._Cell(1)
     for _ in range(5):
-        kept.add(_printed.Output("12345\n", bytes(_printed.PLACE), (), 0))
+        kept.add(_printf_output.Output("12345\n", bytes(_printf_output.PLACE), (), 0))
     assert [output.text for output in kept.outputs] == ["12345\n"] * 2 and kept.lost == 3
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench import _printed
+from workbench import _printf_output
 from workbench.printed_table import PrintedTable
 
 interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
@@ -20,7 +20,7 @@ HOST = 0xFFFFFFFF
 
 @pytest.fixture(autouse=True)
 def _nothing_printed(monkeypatch):
-    monkeypatch.setattr(_printed, "_last", _printed._Cell(None))
+    monkeypatch.setattr(_printf_output, "_last", _printf_output._Cell(None))
 
 
 def write(*calls, dropped=0):
@@ -29,7 +29,7 @@ def write(*calls, dropped=0):
     number = lambda kernel: HOST if kernel is None else kernels.index(kernel)
     places = b"".join(struct.pack("<8I", len(text), number(kernel), *block, *thread) for kernel, block, thread, text in calls)
     text = "".join(text for *_, text in calls) + (f"[{dropped} more printf calls were dropped]\n" if dropped else "")
-    _printed.write(text, places, kernels, dropped)
+    _printf_output.write(text, places, kernels, dropped)
 
 
 def grid(kernel="k", blocks=(2, 2, 1), threads=(4, 2, 1)):
@@ -114,7 +114,7 @@ def test_a_script_has_the_last_launch_and_a_cell_all_of_its_launches(monkeypatch
     write(("b", (0, 0, 0), (0, 0, 0), "2\n"))
     assert [row["text"] for row in wb.printed_table().rows] == ["2\n"]
     shell = type("Shell", (), {"execution_count": 7})()
-    monkeypatch.setattr(_printed, "running_shell", lambda: shell)
+    monkeypatch.setattr(_printf_output, "running_shell", lambda: shell)
     for kernel in ("a", "b", "a"):
         write((kernel, (0, 0, 0), (0, 0, 0), "x\n"))
     assert [row["kernel"] for row in wb.printed_table().rows] == ["a", "b", "a"]
@@ -127,14 +127,14 @@ def test_a_script_has_the_last_launch_and_a_cell_all_of_its_launches(monkeypatch
 
 
 def test_what_is_kept_is_bounded_by_characters_and_by_calls(monkeypatch, capsys):
-    monkeypatch.setattr(_printed, "running_shell", lambda: type("Shell", (), {"execution_count": 7})())
-    monkeypatch.setattr(_printed, "CALLS", 3)
+    monkeypatch.setattr(_printf_output, "running_shell", lambda: type("Shell", (), {"execution_count": 7})())
+    monkeypatch.setattr(_printf_output, "CALLS", 3)
     for _ in range(4):
         write(("k", (0, 0, 0), (0, 0, 0), ""), ("k", (0, 0, 0), (1, 0, 0), ""), dropped=1)
     # Two launches fit, the second because there was room for one more call; of each one call was dropped. Two are lost with three calls each.
     assert (len(wb.printed_table()), wb.printed_table().missing) == (4, 2 + 6)
-    monkeypatch.setattr(_printed, "_last", _printed._Cell(None))
-    monkeypatch.setattr(_printed, "KEPT", 4)
+    monkeypatch.setattr(_printf_output, "_last", _printf_output._Cell(None))
+    monkeypatch.setattr(_printf_output, "KEPT", 4)
     for _ in range(3):
         write(("k", (0, 0, 0), (0, 0, 0), "123\n"))
     assert (len(wb.printed_table()), wb.printed_table().missing, wb.printed()) == (1, 2, "123\n")
@@ -181,7 +181,7 @@ def test_filters_hold_together_and_left_out_extents_are_all(capsys):
 
 
 def test_kernels_are_named_with_or_without_template_arguments(monkeypatch, capsys):
-    monkeypatch.setattr(_printed, "running_shell", lambda: type("Shell", (), {"execution_count": 7})())
+    monkeypatch.setattr(_printf_output, "running_shell", lambda: type("Shell", (), {"execution_count": 7})())
     at = ((0, 0, 0), (0, 0, 0))
     # Each output numbers its own kernels.
     write(("scale<float>", *at, "1\n"), ("scale", *at, "2\n"))

@@ -237,6 +237,14 @@ macro_rules! exact {
             MathFn::Round => x.round(),
             MathFn::Copysign => x.copysign($args[1]),
             MathFn::Fmod => x % $args[1],
+            // No comparison holds with a NaN, and the difference of a NaN is one.
+            MathFn::Fdim => {
+                if x <= $args[1] {
+                    0.0
+                } else {
+                    x - $args[1]
+                }
+            }
             MathFn::Fmin => least!(x, $args[1], true),
             MathFn::Fmax => least!(x, $args[1], false),
             MathFn::Fma => x.mul_add($args[1], $args[2]),

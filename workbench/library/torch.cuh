@@ -18,7 +18,7 @@ template <typename D> struct Coherence;
 #define __WB_BINARIES(X) \
     X(mul) X(pow) X(remainder) X(floor_divide) X(fmod) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(maximum) X(minimum) X(atan2) \
     X(logical_and) X(logical_or) X(logical_xor) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_left_shift) \
-    X(bitwise_right_shift) X(hypot)
+    X(bitwise_right_shift) X(hypot) X(nextafter)
 #define __WB_NATIVES(X) \
     X(Tensor, clamp, (std::optional<Scalar> low = std::nullopt, std::optional<Scalar> high = std::nullopt), low, high) \
     X(Tensor, clamp, (const std::optional<Tensor>& low, const std::optional<Tensor>& high = std::nullopt), low, high) \

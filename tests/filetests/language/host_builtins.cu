@@ -9,3 +9,23 @@ __global__ void counts(unsigned* out, unsigned x) {
 }
 // run: counts<<<1, 1>>>(out = poison(3), x = 40)
 //   out == [2, 26, 3]
+
+// Bytes in reverse order: 0x01020304 and 0x0102030405060708 backwards; the lowest byte becomes the highest; twice is the argument.
+__global__ void swapped(unsigned* out, unsigned long long* wide, unsigned x, unsigned long long y) {
+    out[0] = __builtin_bswap32(x);
+    out[1] = __builtin_bswap32(0x80u);
+    out[2] = __builtin_bswap32(__builtin_bswap32(x)) == x;
+    // What is wider is cut: the two low bytes of 32 bits.
+    out[3] = __builtin_bswap32(0xff00000102ull);
+    wide[0] = __builtin_bswap64(y);
+    wide[1] = __builtin_bswap64(0x80u);
+    wide[2] = __builtin_bswap64(__builtin_bswap64(y)) == y;
+}
+// run: swapped<<<1, 1>>>(out = poison(4), wide = poison(3), x = 0x01020304, y = 0x0102030405060708)
+//   out == [0x04030201, 0x80000000, 1, 0x02010000]
+//   wide == [0x0807060504030201, 0x8000000000000000, 1]
+
+unsigned on_host(unsigned x) { return __builtin_bswap32(x); }
+unsigned long on_host_wide(unsigned long x) { return __builtin_bswap64(x); }
+// call: on_host(0x01020304) == 0x04030201
+// call: on_host_wide(0x0102030405060708) == 0x0807060504030201

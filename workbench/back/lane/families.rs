@@ -133,6 +133,8 @@ families! {
     fmin Real { F32 FminF32, F64 FminF64 }
     /// CUDA's `fmax`.
     fmax Real { F32 FmaxF32, F64 FmaxF64 }
+    /// CUDA's `fdim`.
+    fdim Real { F32 FdimF32, F64 FdimF64 }
     /// The first with the sign of the second.
     copysign Real { F32 CopysignF32, F64 CopysignF64 }
     /// The absolute value.

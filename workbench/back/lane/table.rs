@@ -155,6 +155,10 @@ operations! {
         FmaxF32 "fmax_f32" (F32, F32) -> F32, Loses;
         /// CUDA's `fmax`: of two zeros the positive one.
         FmaxF64 "fmax_f64" (F64, F64) -> F64, Loses;
+        /// CUDA's `fdim`: the first minus the second where that is positive, else zero.
+        FdimF32 "fdim_f32" (F32, F32) -> F32, Spreads;
+        /// CUDA's `fdim`: the first minus the second where that is positive, else zero.
+        FdimF64 "fdim_f64" (F64, F64) -> F64, Spreads;
         /// The first with the sign of the second.
         CopysignF32 "copysign_f32" (F32, F32) -> F32, Moves;
         /// The first with the sign of the second.

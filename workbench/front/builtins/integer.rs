@@ -217,6 +217,8 @@ pub const TABLE: &[Sig] = sigs! {
     "__builtin_ffs" (I) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
     "__builtin_ffsl" (L) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
     "__builtin_ffsll" (LL) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
+    "__builtin_bswap32" (U) -> U, Lower::Value(byte_swap), "Bytes in reverse order, in host code too.";
+    "__builtin_bswap64" (UL) -> UL, Lower::Value(byte_swap), "Bytes in reverse order, in host code too.";
     "__clz" (I) -> I, CLZ, "Leading zero bits.";
     "__clzll" (LL) -> I, CLZ, "Leading zero bits.";
     "__popc" (U) -> I, POPC, "Set bits.";

@@ -1,5 +1,5 @@
 //! Writes printf records to `sys.stdout`, so that they appear in the cell, in order with Python's own output. How much of it a cell shows, and
-//! how much is kept for `wb.printed_table`, is decided in `workbench/_printed.py`.
+//! how much is kept for `wb.printed_table`, is decided in `workbench/_printf_output.py`.
 
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ pub fn write(py: Python<'_>, records: &[PrintfRecord], dropped: u64) -> PyResult
     }
     let (places, kernels) = places(records);
     let arguments = (output_text(records, dropped), PyBytes::new(py, &places), kernels, dropped);
-    py.import("workbench._printed")?.call_method1("write", arguments)?;
+    py.import("workbench._printf_output")?.call_method1("write", arguments)?;
     Ok(())
 }
 

@@ -33,7 +33,7 @@ from ._workbench import (
     set_tier,
     synchronize,
 )
-from ._printed import printed
+from ._printf_output import printed
 from .benchmark import bench, ceilings, do_bench
 from .library_operators import LibraryOp
 from .elementwise import elementwise

@@ -23,7 +23,7 @@ from typing import Any, Callable, Iterator
 import torch
 
 from . import _workbench, torch_side
-from ._prints import print_of
+from ._fingerprints import print_of
 from ._symbolic import symbolic
 from ._torch_autograd import autograd_kernel
 from ._torch_recorded import define_gradient

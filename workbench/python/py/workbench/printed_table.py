@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _workbench
 from ._calls import clear_calls
-from ._printed import Output, last
+from ._printf_output import Output, last
 from ._workbench import Kernel, KernelTemplate, Launcher, TemplateLauncher
 from .errors import make_argument_error
 from .reports import Report, json_text, tell_columns

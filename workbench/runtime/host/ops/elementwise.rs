@@ -197,7 +197,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     Some(match name {
         _ if floating(name).is_some() || keeping(name).is_some() => unary(args),
         "add" | "sub" | "mul" | "div" | "pow" | "maximum" | "minimum" | "floor_divide" | "remainder" | "fmod"
-        | "atan2" | "hypot" | "fmax" | "fmin" => arithmetic(args),
+        | "atan2" | "hypot" | "nextafter" | "fmax" | "fmin" => arithmetic(args),
         "isnan" | "isinf" | "isfinite" => classified(args),
         "signbit" => signbit(args),
         "result_type" => Ok(Value::DType(result_type(&[&args.next(), &args.next()]))),
@@ -292,8 +292,8 @@ fn check_types(args: &Args<'_>, name: &str, dtype: DType, (x, y): (&Value, &Valu
     if let ("pow" | "remainder" | "floor_divide" | "trunc_divide" | "fmod", DType::Bool) = (name, dtype) {
         return not_implemented(args.name, dtype);
     }
-    if name == "hypot" && !dtype.is_float() {
-        return not_implemented("hypot_cpu", dtype);
+    if let ("hypot" | "nextafter", false) = (name, dtype.is_float()) {
+        return not_implemented(&format!("{name}_cpu"), dtype);
     }
     if let ("pow", Value::Int(exponent), false) = (name, y, dtype.is_float())
         && *exponent < 0
@@ -385,10 +385,40 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
             },
         ),
         "fmod" => binary(a, b, |x, y| x % y, i64::wrapping_rem),
+        "nextafter" => binary(a, b, next(dtype), |x, _| x),
         "trunc_divide" => binary(a, b, |x, y| quotient(step(x / y)).trunc(), i64::wrapping_div),
         _ => binary(a, b, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x),
     }?;
     made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor)
+}
+
+/// The next number of an element type after the first, towards the second: a step of the type itself.
+fn next(dtype: DType) -> fn(f64, f64) -> f64 {
+    match dtype {
+        DType::Float16 => {
+            |x, y| next_of_16(x, y, half::f16::from_f64(x).to_bits(), |bits| half::f16::from_bits(bits).into())
+        }
+        DType::BFloat16 => {
+            |x, y| next_of_16(x, y, half::bf16::from_f64(x).to_bits(), |bits| half::bf16::from_bits(bits).into())
+        }
+        DType::Float64 => libm::nextafter,
+        _ => |x, y| f64::from(libm::nextafterf(x as f32, y as f32)),
+    }
+}
+
+/// The same of a type of 16 bits: those of the first number, and the number that bits are.
+fn next_of_16(x: f64, y: f64, bits: u16, number: fn(u16) -> f64) -> f64 {
+    if x.is_nan() || y.is_nan() {
+        return f64::NAN;
+    }
+    if x == y {
+        return y;
+    }
+    if x == 0.0 {
+        return number(1).copysign(y);
+    }
+    // Bits of numbers of one sign lie in the order of their sizes.
+    number(if (x < y) == (x > 0.0) { bits + 1 } else { bits - 1 })
 }
 
 /// The factor of the second operand of a sum, where that is not 1; its negative for a difference.

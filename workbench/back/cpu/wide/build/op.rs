@@ -266,6 +266,7 @@ impl Builder<'_> {
             MathFn::Fabs => families::fabs(of),
             MathFn::Copysign => families::copysign(of),
             MathFn::Fma => families::fma(of),
+            MathFn::Fdim => families::fdim(of),
             MathFn::Fmin if easy => families::min2(of),
             MathFn::Fmax if easy => families::max2(of),
             MathFn::Fmin => families::fmin(of),

@@ -194,6 +194,16 @@ impl<'k> Emitter<'k, '_> {
         })
     }
 
+    /// `fdim` of CUDA: nothing is less than a NaN or equal to it, and the difference of a NaN is one.
+    fn difference(&mut self, kind: Kind, args: &[Val]) -> Result<Val> {
+        self.two(args, kind, |e, x, y| {
+            let difference = e.b.ins().fsub(x, y);
+            let is_none = e.b.ins().fcmp(FloatCC::LessThanOrEqual, x, y);
+            let is_none = e.cast(is_none, kind.vector());
+            e.b.ins().band_not(difference, is_none)
+        })
+    }
+
     /// The minimum or maximum; the second operand if either is NaN or both are equal.
     fn min2(&mut self, kind: Kind, max: bool, x: clif::Value, y: clif::Value) -> clif::Value {
         let wins =
@@ -590,6 +600,8 @@ impl<'k> Emitter<'k, '_> {
                 let [a, b] = self.operands(args, F64)?;
                 Ok(Val::Lanes(F64, self.float_min(F64, op == L::FmaxF64, &a, &b)))
             }
+            L::FdimF32 => self.difference(F32, args),
+            L::FdimF64 => self.difference(F64, args),
             L::CopysignF32 | L::CopysignF64 => {
                 let kind = if op == L::CopysignF32 { F32 } else { F64 };
                 let ([a, b], sign) = (self.operands(args, kind)?, self.floats(kind, -0.0)[0]);

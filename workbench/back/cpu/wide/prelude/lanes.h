@@ -36,6 +36,12 @@ LANEWISE64(mulhi_u64, u64, (u64)(((unsigned __int128)a * b) >> 64))
 ROUND(f32, vf32)
 ROUND(f64, vf64)
 
+/* The difference where it is positive, else zero: no comparison holds with a NaN, and the difference of a NaN is one. */
+#define FDIM(ty, vty) \
+    FN vty fdim_##ty(vty x, vty y) { return select_##ty(le_##ty(x, y), splat_##ty(0), sub_##ty(x, y)); }
+FDIM(f32, vf32)
+FDIM(f64, vf64)
+
 /* Bits. */
 #define LANEWISE64TO32(name, expr) \
     FN vi32 name(vi64 x) { \

@@ -63,6 +63,13 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             })
         }
         "hypot" => step.each(|i| mul(&step.grad()?, &binary("div", &step.arg(i), &step.result()?)?).map(Some)),
+        // A step moves the result as it moves the first operand, but for one that is the second already.
+        "nextafter" => step.each(|i| {
+            if place(step, i) == 0 {
+                return masked(&step.grad()?, &binary("ne", &step.arg(0), &step.arg(1))?).map(Some);
+            }
+            unary("zeros_like", &step.grad()?).map(Some)
+        }),
         "fmod" | "remainder" => step.each(|i| {
             if place(step, i) == 0 {
                 return step.grad().map(Some);

@@ -132,6 +132,12 @@ impl<'k> Read<'_, 'k, '_> {
                 let is_nan = self.values.add(Op::Compare(Compare::Float(UNORDERED), y, y))?;
                 self.values.add(Op::Choose(is_nan, x, one))
             }
+            (LaneOp::FdimF32, &[x, y]) => {
+                let zero = self.bits(0)?;
+                let difference = self.values.add(Op::Binary(Binary::Sub, x, y))?;
+                let is_none = self.values.add(Op::Compare(Compare::Float(LE), x, y))?;
+                self.values.add(Op::Choose(is_none, zero, difference))
+            }
             (LaneOp::RsqrtF32, &[x]) => self.rsqrt(x),
             (LaneOp::RoundF32, &[x]) => self.rounded(x),
             _ => self.no(Reason::Operation(table::Op::Lanes(op))),
@@ -290,6 +296,7 @@ fn instruction(op: LaneOp) -> Instruction {
         | L::ExponentF32
         | L::FminF32
         | L::FmaxF32
+        | L::FdimF32
         | L::RsqrtF32
         | L::RoundF32 => Several,
         // The rest: 64-bit lanes, masks, operations without a vector instruction, and those that are read before their operands are.

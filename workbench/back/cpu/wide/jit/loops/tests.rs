@@ -360,6 +360,7 @@ const FLOATS: &[(&str, usize)] = &[
     ("max2_f32", 2),
     ("fmin_f32", 2),
     ("fmax_f32", 2),
+    ("fdim_f32", 2),
     ("neg_f32", 1),
     ("fabs_f32", 1),
     ("copysign_f32", 2),
