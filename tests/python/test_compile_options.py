@@ -28,10 +28,10 @@ def test_the_native_half_and_the_package_have_the_same_options():
 def test_each_option_is_shown_by_the_function_that_takes_it(function):
     shown = inspect.signature(function).parameters
     assert "timeout" in shown and not any(p.kind is p.VAR_KEYWORD for p in shown.values())
-    mine = {"strict_device", "unified_memory"} if function is not wb.compile else set(CompileOptions.__annotations__) - {"fmad", "units"}
+    mine = {"strict_device", "unified_memory"} if function is not wb.compile else set(CompileOptions.__annotations__) - {"units"}
     assert mine <= set(shown)
     state = kept(wb.compile(KERNEL))
-    for name in mine & {"device", "arch", "strict_device", "unified_memory"}:
+    for name in mine & {"device", "arch", "fmad", "strict_device", "unified_memory"}:
         assert shown[name].default == state[name]
 
 

@@ -9,6 +9,8 @@ import pytest
 
 import workbench as wb
 
+from fused import fma
+
 
 @pytest.fixture
 def muladd():
@@ -24,8 +26,8 @@ def test_a_type_variable_is_resolved_at_each_call(muladd, dtype):
 
 def test_inputs_broadcast_and_scalars_are_inputs(muladd, rng):
     a, b = rng.standard_normal((4, 1)).astype(np.float32), rng.standard_normal((3,)).astype(np.float32)
-    assert np.array_equal(muladd(a, b, 2.0), a * b + np.float32(2))
-    assert np.array_equal(muladd(a, np.float32(3), 2), a * np.float32(3) + np.float32(2))
+    assert np.array_equal(muladd(a, b, 2.0), fma(a, b, np.float32(2)))
+    assert np.array_equal(muladd(a, np.float32(3), 2), fma(a, np.float32(3), np.float32(2)))
     assert muladd(1.0, 2.0, 3.0) == 5.0 and muladd(1.0, 2.0, 3.0).shape == ()
     assert muladd(a.T, np.ones((5, 1, 4), np.float32), 0.0).shape == (5, 1, 4)
     assert muladd(np.zeros((0, 3), np.float32), b, 1.0).shape == (0, 3)

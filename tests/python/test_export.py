@@ -14,6 +14,7 @@ import workbench as wb
 from workbench.export import export
 
 import export_operators
+from fused import fma
 
 
 TWICE = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
@@ -37,6 +38,9 @@ def test_the_cuda_half_gives_what_numpy_does(exported):
     for name, args, kwargs, want in export_operators.arguments(np.random.default_rng(3)):
         op = getattr(wb.ops.half_on_gpu, name)
         made = op(*args, **kwargs)
+        if name == "muladd" and len(args) == 2:
+            # A kernel rounds once.
+            want = fma(*args, np.float32(1))
         np.testing.assert_allclose(made, want, rtol=export_operators.TOLERANCES.get(name, 0), err_msg=name)
         if name == "outer":
             assert args[2][0] == 15

@@ -491,7 +491,8 @@ def test_sixteen_threads_and_a_cell_run_meanwhile(muladd):
             while not stop.is_set():
                 a = torch.randn(257, generator=generator)
                 got = torch.ops.wb_threads.muladd(a, a, 1.0)
-                if not (torch.allclose(got, a * a + 1) or torch.allclose(got, a * a - 1)):
+                # The kernel rounds once: what that is less is at most 2^-24 of a product below 30.
+                if not any(torch.allclose(got, a * a + c, atol=2e-6) for c in (1, -1)):
                     wrong.append((seed, "values"))
         except Exception as error:
             wrong.append((seed, error))

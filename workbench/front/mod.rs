@@ -350,6 +350,14 @@ fn lowered(
         wanted.push((name.clone(), parser::parse(tokens, interner, diags)));
     }
     let ours = ours.as_ref().map(|(file, unit)| (*file, unit));
-    let inputs = lower::LowerInputs { library, sources, ahead, wanted: &wanted, calls: &options.calls, cursor };
+    let inputs = lower::LowerInputs {
+        library,
+        sources,
+        ahead,
+        wanted: &wanted,
+        calls: &options.calls,
+        fmad: options.fmad != Some(false),
+        cursor,
+    };
     lower::lower(&inputs, &unit, ours, (module, links), interner, diags);
 }

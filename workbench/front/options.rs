@@ -16,6 +16,8 @@ pub struct Options {
     pub units: bool,
     /// Instances of kernels' templates to make, by name: `scale<float, 4>`.
     pub instances: Vec<String>,
+    /// True if kernels may compute a product and a sum as one `fma`, which rounds once (`-fmad`); `None`: as nvcc does, which is true.
+    pub fmad: Option<bool>,
     /// Calls whose instances of kernels' templates to make.
     pub calls: Vec<deduced_instances::KernelCall>,
 }

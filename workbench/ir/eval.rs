@@ -212,6 +212,8 @@ pub(crate) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
             _ => return None,
         }),
         [Const::F32(x), Const::F32(y)] => f32(match func {
+            MathFn::AddRn => x + y,
+            MathFn::MulRn => x * y,
             MathFn::Copysign => x.copysign(y),
             MathFn::Fmod => x % y,
             MathFn::Fmin if !x.is_nan() && !y.is_nan() && x != y => x.min(y),
@@ -219,6 +221,8 @@ pub(crate) fn math(func: MathFn, args: &[Const]) -> Option<Const> {
             _ => return None,
         }),
         [Const::F64(x), Const::F64(y)] => f64(match func {
+            MathFn::AddRn => x + y,
+            MathFn::MulRn => x * y,
             MathFn::Copysign => x.copysign(y),
             MathFn::Fmod => x % y,
             MathFn::Fmin if !x.is_nan() && !y.is_nan() && x != y => x.min(y),

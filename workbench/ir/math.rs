@@ -20,6 +20,7 @@ macro_rules! math_fns {
             Acos(x) cuda "acos" ulp(2, 2) both(x.acos()) lanes[inverse::acos][] "Arc cosine in radians.";
             Acosh(x) cuda "acosh" ulp(3, 4) rounded(special::acosh(x)) lanes[hyperbolic::acosh][] "Inverse hyperbolic cosine.";
             AddRd(x, y) own "add.rd" ulp(0, 0) directed(Down, add_f32, add) "Sum, rounded down.";
+            AddRn(x, y) own "add.rn" ulp(0, 0) both(x + y) "Sum, rounded to nearest, never contracted.";
             AddRu(x, y) own "add.ru" ulp(0, 0) directed(Up, add_f32, add) "Sum, rounded up.";
             AddRz(x, y) own "add.rz" ulp(0, 0) directed(Zero, add_f32, add) "Sum, rounded towards zero.";
             Asin(x) cuda "asin" ulp(2, 2) both(x.asin()) lanes[inverse::asin][] "Arc sine in radians.";
@@ -71,6 +72,7 @@ macro_rules! math_fns {
             Log2(x) cuda "log2" ulp(1, 1) both(x.log2()) lanes[log::log2][double::log::log2] "Logarithm to base 2.";
             Logb(x) cuda "logb" ulp(0, 0) rounded(special::logb(x)) "Exponent as a float.";
             MulRd(x, y) own "mul.rd" ulp(0, 0) directed(Down, mul_f32, mul) "Product, rounded down.";
+            MulRn(x, y) own "mul.rn" ulp(0, 0) both(x * y) "Product, rounded to nearest, never contracted.";
             MulRu(x, y) own "mul.ru" ulp(0, 0) directed(Up, mul_f32, mul) "Product, rounded up.";
             MulRz(x, y) own "mul.rz" ulp(0, 0) directed(Zero, mul_f32, mul) "Product, rounded towards zero.";
             Nextafter(x, y) cuda "nextafter" ulp(0, 0) each(libm::nextafterf(x, y), libm::nextafter(x, y)) "Next number towards the second.";
@@ -140,6 +142,11 @@ macro_rules! functions {
             /// True if CUDA has it by this name, on floats of one type.
             pub fn is_cudas(self) -> bool {
                 match self { $(MathFn::$variant => is_cudas!($whose),)* }
+            }
+
+            /// True if it is one instruction, as a sum or a product is.
+            pub fn is_arithmetic(self) -> bool {
+                matches!(self, MathFn::Fma | MathFn::AddRn | MathFn::MulRn)
             }
 
             /// CUDA's bounds on the distance from the correctly rounded result, in ULP: of the `double` and of the `float` form.

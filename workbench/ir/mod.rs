@@ -19,7 +19,8 @@
 //! # Arithmetic
 //! - Integers wrap. `Div`/`Rem` fault on a zero divisor and on `MIN / -1`. Shift amounts are taken as unsigned and at
 //!   or past the width give 0 (`Shr` of signed: the sign), as PTX's do.
-//! - Floats are IEEE, one rounding an operation, no contraction (`Fma` is explicit).
+//! - Floats are IEEE, one rounding an operation. In a function that [`contracts`](Function::contracts), [`crate::pass::contract`] makes `fma` of a
+//!   product and a sum; after it there is no contraction. `mul.rn` and `add.rn` are a product and a sum that it leaves alone.
 //! - `Convert`: integer to integer truncates or extends by the *source's* signedness; float to integer truncates and
 //!   saturates at the target's range. NaN of an `F32` gives 0 in 32 bits; of an `F64`, and in 64 bits, it gives `1 << (bits - 1)` (PTX ISA 9.0,
 //!   `cvt`). To fewer than 32 bits goes by way of `I32`, saturated once more. Anything to `Bool` is `!= 0`.
@@ -385,6 +386,8 @@ pub struct Function {
     pub span: Span,
     /// `__launch_bounds__`'s first argument: the most threads a block may have.
     pub max_threads: Option<u32>,
+    /// True if a product and the sum that it goes into may become one `fma` (`-fmad=true`).
+    pub contracts: bool,
     /// For a function of the library that is the same in every text: its identity.
     pub identity: Option<Identity>,
     /// The code it was made into before. Its body is then left out.
@@ -407,6 +410,7 @@ impl Function {
             body: Block::default(),
             span,
             max_threads: None,
+            contracts: false,
             identity: None,
             kept: None,
         }

@@ -373,6 +373,9 @@ fn function(f: &mut fmt::Formatter<'_>, func: &Function, id: Option<FuncId>, sig
     if let Some(max) = func.max_threads {
         write!(f, " max_threads {max}")?;
     }
+    if func.contracts {
+        write!(f, " contracts")?;
+    }
     if func.library {
         write!(f, " library")?;
     }

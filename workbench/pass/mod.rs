@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`inline`] | device functions into their callers |
+//! | [`contract`] | products and sums into `fma` |
 //! | [`fold`] | constants, copies, branches, dead code |
 //! | [`slot_selects`] | selects of slots' addresses into selects of what they hold |
 //! | [`promote`] | slots into locals |
@@ -22,6 +23,7 @@
 //! Kernels of one text are prepared in parallel; `prepare_alone` is the part that takes each function by itself.
 
 pub mod anchors;
+pub mod contract;
 pub mod fold;
 pub mod independent;
 pub mod inline;
@@ -79,6 +81,7 @@ pub fn prepare_alone(func: &mut Function, launched: bool, watch: &Watch) {
     if launched && watch.run("anchors", func, anchors::run) || has_members {
         watch.run("fold", func, fold::run);
     }
+    watch.run("contract", func, contract::run);
     watch.run("drop_locals", func, fold::drop_locals);
     if func.kind == FuncKind::Kernel {
         watch.run("unswitch", func, regions::unswitch);

@@ -13,8 +13,8 @@ pub type Check = fn(&Module, &Function) -> Vec<String>;
 static CHECK: OnceLock<Check> = OnceLock::new();
 
 /// The passes that are watched, by their names.
-const PASSES: [&str; 8] =
-    ["inline", "fold", "slot_selects", "promote", "members", "anchors", "drop_locals", "unswitch"];
+const PASSES: [&str; 9] =
+    ["inline", "fold", "slot_selects", "promote", "members", "anchors", "contract", "drop_locals", "unswitch"];
 
 /// The pass whose functions are written out, or `all`.
 static DUMP: Once<Option<String>> = Once::new(|| {

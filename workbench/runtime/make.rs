@@ -81,6 +81,7 @@ pub(super) fn cuda_code(
         defines: options.front.defines.clone(),
         headers: options.front.headers.clone(),
         kernels: module.kernels().map(|(_, f)| f.name.clone()).collect(),
+        fmad: options.front.fmad,
         nvrtc: options.nvrtc.clone(),
     };
     match cuda::Code::compile(crate::source::FileId(0), text, sources, &cuda_options) {

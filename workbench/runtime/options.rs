@@ -161,7 +161,7 @@ rows! {
     "headers" => front.headers, "a dict of str";
     "options" => nvrtc.extra, "a list of str";
     "arch" => nvrtc.arch, "a str such as \"sm_90\", or None";
-    "fmad" => nvrtc.fmad, "True, False or None";
+    "fmad" => front.fmad, "True, False or None";
     "strict_device" => strict_device, "True or False";
     "unified_memory" => unified_memory, "True or False";
     "units" => front.units, "True or False";
@@ -215,14 +215,11 @@ mod tests {
                 defines: vec![("N".to_owned(), "4".to_owned())],
                 headers: BTreeMap::from([("h.h".to_owned(), "int n;".to_owned())]),
                 units: true,
+                fmad: Some(false),
                 ..front::Options::default()
             },
             device: Device::Cuda,
-            nvrtc: NvrtcOptions {
-                arch: Some("sm_90".to_owned()),
-                extra: vec!["--use_fast_math".to_owned()],
-                fmad: Some(false),
-            },
+            nvrtc: NvrtcOptions { arch: Some("sm_90".to_owned()), extra: vec!["--use_fast_math".to_owned()] },
             tier: Tier::default(),
             strict_device: true,
             unified_memory: true,

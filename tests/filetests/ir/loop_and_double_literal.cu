@@ -4,7 +4,7 @@ __global__ void halve(float* x, int steps) {
     for (int k = 0; k < steps; ++k) x[0] = x[0] * 0.5;
 }
 // ir:
-// kernel f0 halve(x: ptr f32, steps: i32) {
+// kernel f0 halve(x: ptr f32, steps: i32) contracts {
 //   local l0 k: i32
 //   v0: ptr = param 0
 //   v1: i32 = param 1

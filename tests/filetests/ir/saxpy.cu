@@ -5,7 +5,7 @@ __global__ void saxpy(float a, const float* x, float* y, int n) {
     if (i < n) y[i] = a * x[i] + y[i];
 }
 // ir:
-// kernel f0 saxpy(a: f32, x: ptr const f32, y: ptr f32, n: i32) {
+// kernel f0 saxpy(a: f32, x: ptr const f32, y: ptr f32, n: i32) contracts {
 //   v0: f32 = param 0
 //   v1: ptr = param 1
 //   v2: ptr = param 2

@@ -98,8 +98,6 @@ pub struct NvrtcOptions {
     pub arch: Option<String>,
     /// Further options as NVRTC spells them, such as `--use_fast_math`.
     pub extra: Vec<String>,
-    /// True if `a * b + c` may become one operation with one rounding; `None`: NVRTC's default, which is yes. The CPU never does that.
-    pub fmad: Option<bool>,
 }
 
 /// The options of a compilation.
@@ -113,6 +111,8 @@ pub struct Options {
     pub headers: BTreeMap<String, String>,
     /// The kernels, where the front end knows them; otherwise the text is scanned for them.
     pub kernels: Vec<String>,
+    /// True if a product and a sum may become one `fma`, which rounds once; `None`: NVRTC's default, which is true.
+    pub fmad: Option<bool>,
     /// The options of NVRTC.
     pub nvrtc: NvrtcOptions,
 }
@@ -397,7 +397,7 @@ fn flags(nvrtc: &Nvrtc, arch: &str, options: &Options, uses_std: bool) -> Vec<St
         // Our `std` has these functions; NVRTC's would be a second definition.
         flags.push("--builtin-move-forward=false".to_owned());
     }
-    if let Some(fmad) = options.nvrtc.fmad {
+    if let Some(fmad) = options.fmad {
         flags.push(format!("--fmad={fmad}"));
     }
     flags.extend(nvrtc.include.iter().map(|folder| format!("--include-path={folder}")));

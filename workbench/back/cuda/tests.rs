@@ -264,9 +264,7 @@ fn fmad_is_nvrtcs_unless_said() {
         return;
     }
     let text = "__global__ void k(float* p) { p[0] = p[1] * p[2] + p[3]; }";
-    let fused = |fmad| {
-        code(text, &Options { nvrtc: NvrtcOptions { fmad, ..arch("sm_90") }, ..options() }).ptx().contains("fma.rn.f32")
-    };
+    let fused = |fmad| code(text, &Options { fmad, nvrtc: arch("sm_90"), ..options() }).ptx().contains("fma.rn.f32");
     assert!(fused(None) && fused(Some(true)) && !fused(Some(false)));
 }
 

@@ -17,7 +17,7 @@ enum Toward {
 }
 
 /// `x - y` is `x + -y` in every rounding.
-fn subtract(b: &mut Builder, add: MathFn, a: &[Value]) -> Value {
+pub(super) fn subtract(b: &mut Builder, add: MathFn, a: &[Value]) -> Value {
     let minus = b.unary(UnaryOp::Neg, a[1]);
     b.math(add, &[a[0], minus])
 }

@@ -3,6 +3,7 @@
 //! The fast intrinsics (`__expf`) are computed as accurately as their plain forms: the hardware's error bounds
 //! (CUDA C++ Programming Guide, "Mathematical Functions Appendix") are bounds, which a better result keeps.
 
+use super::directed_rounding::subtract;
 use super::short::*;
 use super::{Lower, Outs, P, Sig, sigs};
 use crate::front::types::Num;
@@ -192,9 +193,9 @@ fn rsqrt_rounded(b: &mut Builder, a: &[Value]) -> Value {
     b.convert(Scalar::F32, result)
 }
 
-const ADD: Lower = Lower::Value(|b, a| b.binary(BinaryOp::Add, a[0], a[1]));
-const SUB: Lower = Lower::Value(|b, a| b.binary(BinaryOp::Sub, a[0], a[1]));
-const MUL: Lower = Lower::Value(|b, a| b.binary(BinaryOp::Mul, a[0], a[1]));
+const ADD: Lower = Lower::Value(|b, a| b.math(MathFn::AddRn, a));
+const SUB: Lower = Lower::Value(|b, a| subtract(b, MathFn::AddRn, a));
+const MUL: Lower = Lower::Value(|b, a| b.math(MathFn::MulRn, a));
 const DIV: Lower = Lower::Value(|b, a| b.binary(BinaryOp::Div, a[0], a[1]));
 const FMA: Lower = Lower::Value(|b, a| b.math(MathFn::Fma, a));
 const SQRT: Lower = Lower::Value(|b, a| b.math(MathFn::Sqrt, a));

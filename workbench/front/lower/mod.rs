@@ -411,6 +411,8 @@ struct Lowerer<'a> {
     /// Inside how many operands whose type alone is asked for.
     unevaluated: u32,
     module: Module,
+    /// True if device code may be contracted.
+    fmad: bool,
     /// State that the unit shares with others, and the names of functions that it has bodies for.
     links: Links,
     bodies: HashSet<Symbol>,
@@ -505,6 +507,8 @@ pub struct LowerInputs<'s> {
     pub wanted: &'s [(String, TranslationUnit)],
     /// Calls whose instances of kernels' templates to make.
     pub calls: &'s [KernelCall],
+    /// True if device code may be contracted.
+    pub fmad: bool,
     /// The cursor of an editor, and the name that stands at it.
     pub cursor: Option<(&'s Cursor, Symbol)>,
 }
@@ -526,6 +530,7 @@ pub(in crate::front) fn lower(
     lowerer.adapts = lowerer.may_adapt(&unit.items);
     lowerer.catches = lowerer.interner.contains(crate::library::LAND);
     lowerer.ahead = inputs.ahead;
+    lowerer.fmad = inputs.fmad;
     lowerer.set_cursor(inputs.cursor);
     if !lowerer.links.is_single() {
         Lowerer::names_with_bodies(&unit.items, &mut lowerer.bodies);
@@ -588,6 +593,7 @@ impl<'a> Lowerer<'a> {
             warned: false,
             unevaluated: 0,
             module: Module::default(),
+            fmad: true,
             links: Links::default(),
             bodies: HashSet::default(),
             instantiated: Vec::new(),

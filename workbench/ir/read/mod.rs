@@ -9,7 +9,7 @@
 //!           format p0 = "text"
 //!           shared m0[ NAME]: N bytes, align N[, SCALAR]  or `dynamic` for `N bytes`
 //!           addressed f0 type N
-//!           KIND f0 NAME(PARAM, ...)[ -> TYPE][ max_threads N][ library] {
+//!           KIND f0 NAME(PARAM, ...)[ -> TYPE][ max_threads N][ contracts][ library] {
 //! KIND      kernel, device, host, host helper
 //! DATA      "bytes" of i8, SCALAR "bytes", bytes "bytes" of no one type, each with [ + N zeros]
 //!           SCALAR [n, n x N, ...]                        n x N: N times
@@ -208,6 +208,7 @@ fn head(c: &mut Cursor<'_>, kind: FuncKind) -> Result<Function> {
     if c.eats(" max_threads ") {
         func.max_threads = Some(c.number()?);
     }
+    func.contracts = c.eats(" contracts");
     func.library = c.eats(" library");
     Ok(func)
 }

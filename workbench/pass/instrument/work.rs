@@ -261,7 +261,7 @@ fn of_math(function: MathFn) -> (u64, u64) {
     use MathFn::*;
     match function {
         Fma | FmaRd | FmaRu | FmaRz => (2, 0),
-        AddRd | AddRu | AddRz | MulRd | MulRu | MulRz | DivRd | DivRu | DivRz => (1, 0),
+        AddRn | AddRd | AddRu | AddRz | MulRn | MulRd | MulRu | MulRz | DivRd | DivRu | DivRz => (1, 0),
         Fabs | Copysign | Fmax | Fmin | Ceil | Floor | Trunc | Rint | Round | FrexpExp | FrexpMant | Ldexp | Logb
         | Nextafter => (0, 0),
         _ => (1, 1),

@@ -90,7 +90,7 @@ impl Kernel {
     /// >>> import workbench as wb
     /// >>> one = wb.compile("__global__ void one(float* y) { y[threadIdx.x] = 1; }").one
     /// >>> print(one.ir())  # doctest: +ELLIPSIS
-    /// kernel f0 one(y: ptr f32) {
+    /// kernel f0 one(y: ptr f32) contracts {
     /// ...
     fn ir(&self) -> String {
         self.kernel.ir()

@@ -271,12 +271,13 @@ impl KeptUses {
             body,
             span,
             max_threads,
+            contracts,
             identity: _,
             kept: _,
         } = &canonical;
         let place = |span: &crate::source::Span| (span.file, span.start, span.end);
         let types: Vec<_> = params.iter().map(|p| p.ty).collect();
-        let head = (name, library, kind, types, ret, labels, place(span), max_threads);
+        let head = (name, library, kind, types, ret, labels, place(span), max_threads, contracts);
         let callees: Vec<Key> = names.callees.iter().map(|(_, key)| *key).collect();
         let literals: Vec<&GlobalData> = names.literals.iter().map(|(_, data)| *data).collect();
         let parts = (head, values, locals, slots, body, callees, literals);

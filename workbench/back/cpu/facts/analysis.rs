@@ -88,6 +88,7 @@ fn cost(stmt: &Stmt) -> u64 {
         Stmt::Let(_, op) => match op {
             Op::Const(_) | Op::Param(_) | Op::Get(_) | Op::Builtin(_) | Op::SlotAddr(_) => 0,
             Op::GlobalAddr(_) | Op::SharedAddr(_) | Op::FuncAddr(..) => 0,
+            Op::Math(function, _) if function.is_arithmetic() => 1,
             Op::Math(..) => 40,
             Op::Binary(crate::ir::BinaryOp::Div | crate::ir::BinaryOp::Rem, ..) => 10,
             Op::Load { .. } => 4,

@@ -379,6 +379,7 @@ impl<'f> SplitFacts<'f> {
             let remake = self.tops[i].and_then(|op| {
                 let pure = match op {
                     Op::SlotAddr(_) => true,
+                    Op::Math(function, _) if function.is_arithmetic() => true,
                     Op::Math(..) | Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => false,
                     other => self.is_pure(other),
                 };

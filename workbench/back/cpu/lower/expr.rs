@@ -134,6 +134,8 @@ impl FuncLower<'_, '_> {
             MathFn::Sqrt => ins(self, clif::Opcode::Sqrt),
             MathFn::Fabs => ins(self, clif::Opcode::Fabs),
             MathFn::Copysign => self.b.ins().fcopysign(values[0], values[1]),
+            MathFn::AddRn => self.b.ins().fadd(values[0], values[1]),
+            MathFn::MulRn => self.b.ins().fmul(values[0], values[1]),
             MathFn::Fma => self.b.ins().fma(values[0], values[1], values[2]),
             MathFn::Fmin => {
                 let least = self.b.ins().fmin(values[0], values[1]);

@@ -260,7 +260,22 @@ pub fn absent() -> Function {
 
 /// True if the two are the same function, whatever other texts know of it.
 fn is_same(a: &Function, b: &Function) -> bool {
-    let Function { name, library, kind, params, ret, values, locals, slots, labels, body, span, max_threads, .. } = a;
+    let Function {
+        name,
+        library,
+        kind,
+        params,
+        ret,
+        values,
+        locals,
+        slots,
+        labels,
+        body,
+        span,
+        max_threads,
+        contracts,
+        ..
+    } = a;
     // A body that holds a NaN equals nothing, so hashes are compared.
     let hash = |body: &Block| {
         let mut hasher = DefaultHasher::new();
@@ -269,7 +284,7 @@ fn is_same(a: &Function, b: &Function) -> bool {
     };
     (name, library, kind, params, ret) == (&b.name, &b.library, &b.kind, &b.params, &b.ret)
         && (values, locals, slots, labels) == (&b.values, &b.locals, &b.slots, &b.labels)
-        && (span, max_threads) == (&b.span, &b.max_threads)
+        && (span, max_threads, contracts) == (&b.span, &b.max_threads, &b.contracts)
         && (*body == b.body || hash(body) == hash(&b.body))
 }
 

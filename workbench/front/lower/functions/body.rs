@@ -126,6 +126,8 @@ impl<'a> Lowerer<'a> {
         let mut func = self.module.functions[id.index()].clone();
         (func.span, func.max_threads) = (whole, max_threads);
         func.library = self.in_library(whole);
+        // The library's own functions are the same in every text, whatever its options; what is inlined into a kernel is the kernel's.
+        func.contracts = self.fmad && (side == Side::Kernel || side == Side::Device && !func.library);
         let usage = if is_known {
             Usage::default()
         } else {

@@ -30,6 +30,7 @@ def compile(
     headers: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
     arch: str | None = None,
+    fmad: bool = True,
     strict_device: bool = False,
     unified_memory: bool = False,
     timeout: float | None = None,
@@ -39,6 +40,8 @@ def compile(
     `device` is "cpu" or "cuda" ("cuda:0" is the same); `name` is what messages call the text; `defines` maps macro names to replacements
     (`{"N": 4}`; function-like ones as `{"F(x)": "x + 1"}`); `headers` maps names of `#include` to their text; `options`
     are the compiler's (`-DN=4`, `-Idir`, `--use_fast_math`); `arch` is the GPU's, such as "sm_90", and needs no GPU.
+    With `fmad` (nvcc's `-fmad`, which may also stand in `options`) kernels compute a product and the sum that it goes into with one rounding,
+    on the CPU where a GPU's compiler makes one instruction of them; without it each operation rounds. Host functions never do.
     Host functions see host arrays on the device that they are written for, whatever that is (`x.is_cuda()` holds where the text
     launches kernels); with `strict_device` they are on the CPU.
     Host code that touches what `cudaMalloc` gave, and a kernel that touches memory of the host's (`malloc`, `new`, local variables), fault
@@ -82,7 +85,7 @@ def compile(
         headers=found,
         options=parsed.rest,
         arch=arch or parsed.arch,
-        fmad=parsed.fmad,
+        fmad=fmad if parsed.fmad is None else parsed.fmad,
         strict_device=strict_device,
         unified_memory=unified_memory,
         timeout=timeout,

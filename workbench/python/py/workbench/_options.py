@@ -17,7 +17,7 @@ _HARMLESS = re.compile(
     r"""-O([0-3sgz]|fast)? | /O\w | -g\w* | -G | -w | -W.* | -pedantic(-errors)? | -pipe | -save-temps | -pg | -fPIC | -pthread | -c | -v
     | -l.* | -L.* | -t=?\d*
     | --?(std=(c|gnu)\+\+(\d\d|[0-2][a-z]) | lineinfo | generate-line-info | device-debug | debug | profile
-        | use_fast_math | fast-math | (fmad|prec-div|prec-sqrt|ftz)=(true|false) | maxrregcount=\d+ | expt-(relaxed-constexpr|extended-lambda)
+        | use_fast_math | fast-math | (prec-div|prec-sqrt|ftz)=(true|false) | maxrregcount=\d+ | expt-(relaxed-constexpr|extended-lambda)
         | extended-lambda | (gencode|arch|code|gpu-architecture|gpu-code|generate-code)=.* | (dc|device-c|rdc=.*|relocatable-device-code=.*)
         | (ptxas|compiler|linker|nvlink|fatbin)-options=.* | X(ptxas|compiler|linker|cudafe|fatbin|nvlink)=.*
         | allow-unsupported-compiler | disable-warnings | keep | keep-dir=.* | split-compile=\d+ | threads=?\d* | time(=.*)? | objdir-as-tempdir

@@ -55,7 +55,7 @@ def load_inline(
     with docstrings if it is a dict; None offers everything that the sources register (`PYBIND11_MODULE`,
     `PyMODINIT_FUNC`), or else everything. Operators of a `TORCH_LIBRARY` are in `wb.ops`, and in `torch.ops`
     where torch is loaded; `is_python_module=False` changes nothing: a module comes back as well.
-    Flags are honoured (`-D` and `-U`, each for the texts of its compiler, `-I`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
+    Flags are honoured (`-D` and `-U`, each for the texts of its compiler, `-I`, nvcc's `-fmad`), met by exact arithmetic (`-O3`, `--use_fast_math`), or an
     error. Nothing is written to `build_directory`; `with_cuda`, `keep_intermediates`, `use_pch`, `no_implicit_headers`, `gil_not_used` and
     `with_pytorch_error_handling` change nothing. Messages call the texts `main.cpp` and `cuda.cu`, as torch does.
 
@@ -80,7 +80,7 @@ def load_inline(
     texts, registrations = _units(cpp, cuda, bound)
     defines = {"main.cpp": flags.cpp.defines, "cuda.cu": flags.cuda.defines}
     folders = [*flags.include_dirs, *_folders(extra_include_paths)]
-    options = {"strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
+    options = {"fmad": flags.fmad, "strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
     try:
         compiled = _compiled(name, texts, folders, defines, verbose, registrations, **options)
     except CompileError as error:
@@ -137,7 +137,7 @@ def load(
     # An include in angle brackets that lies beside a source is found last; a compiler would not find it at all.
     folders = [*flags.include_dirs, *_folders(extra_include_paths), *dict.fromkeys(path.parent for path in paths)]
     defines = {str(path): (flags.cuda if path.suffix in _OF_NVCC else flags.cpp).defines for path in paths}
-    options = {"strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
+    options = {"fmad": flags.fmad, "strict_device": strict_device, "unified_memory": unified_memory, "timeout": timeout}
     compiled = _compiled(name, texts, folders, defines, verbose, **options)
     return _python_module(name, compiled, None)
 
@@ -158,6 +158,7 @@ class _Flags:
         self.cpp: Options = parse_options(split_flags(cflags, "extra_cflags"), "cpu")
         self.cuda: Options = parse_options(split_flags(cuda_cflags, "extra_cuda_cflags"), "cpu")
         self.include_dirs = [*self.cpp.include_dirs, *self.cuda.include_dirs]
+        self.fmad = self.cuda.fmad
 
 
 def _folders(paths: str | Sequence[str] | None) -> list[Path]:

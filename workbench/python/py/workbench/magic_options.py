@@ -248,6 +248,7 @@ def kernel_parser(fill: Fill | None = None, fill_launch: Fill | None = None, tun
         "--option", type=text, dest="options", action="append", default=[], metavar="O", help="an option of the compiler: --option=--fmad=false"
     )
     parser.add_argument("--arch", type=text, metavar="A", help="the GPU's architecture, with --device cuda: sm_90")
+    parser.add_argument("--no-fmad", dest="fmad", action="store_false", help="no product and sum of a kernel become one `fma`")
     parser.add_argument("--strict-device", action="store_true", help="host functions see host arrays on the CPU")
     parser.add_argument("--unified-memory", action="store_true", help="kernels may touch the host's memory")
     return parser

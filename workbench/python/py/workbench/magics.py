@@ -118,6 +118,7 @@ class WorkbenchMagics(Magics):
             defines=dict(macro_of(text) for text in args.defines) | (tuning.macros() if tuning is not None else {}),
             options=[*(f"-I{folder}" for folder in args.folders), *args.options],
             arch=args.arch,
+            fmad=args.fmad,
             strict_device=args.strict_device,
             unified_memory=args.unified_memory,
         )

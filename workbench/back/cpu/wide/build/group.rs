@@ -52,7 +52,7 @@ fn by_statements(stmts: &[Stmt], length: usize, is_widest: bool) -> u32 {
         for block in [body, step] {
             block.for_each_stmt(&mut |s| {
                 branches += usize::from(matches!(s, Stmt::Loop { .. } | Stmt::If { .. }));
-                calls |= matches!(s, Stmt::Let(_, Op::Math(..)));
+                calls |= is_call(s);
             });
         }
         body.for_each_stmt(&mut |s| sets += usize::from(matches!(s, Stmt::Set(..))));
@@ -78,13 +78,19 @@ fn length(stmts: &[Stmt]) -> usize {
     stmts.iter().map(|stmt| 1 + stmt.blocks().into_iter().map(Block::count).sum::<usize>()).sum()
 }
 
+/// True for a function of mathematics that is more than an instruction.
+fn is_call(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Let(_, Op::Math(function, _)) if !function.is_arithmetic())
+}
+
 /// Straight-line code, as most of it is where what guards accesses is the same for all threads, with some loads, of 32 bits, and stores: of
 /// a group in the widest registers all that is loaded is so at once.
 fn is_straight(stmts: &[Stmt]) -> bool {
     let (mut loads, mut stores, mut others) = (0, 0, false);
     let mut look = |stmt: &Stmt| match stmt {
         Stmt::Let(_, Op::Load { ty: Type::Scalar(s), .. }) if s.bits() == 32 => loads += 1,
-        Stmt::Let(_, Op::Load { .. } | Op::Math(..)) => others = true,
+        Stmt::Let(_, Op::Load { .. }) => others = true,
+        stmt if is_call(stmt) => others = true,
         Stmt::Store { .. } => stores += 1,
         Stmt::Let(..) | Stmt::Set(..) | Stmt::If { .. } => {}
         _ => others = true,
@@ -186,7 +192,7 @@ impl Builder<'_> {
             for block in stmt.blocks() {
                 block.for_each_stmt(&mut |s| {
                     lanes += usize::from(s.result().is_some_and(|v| self.ahead(v, Version::Together) == Form::Lanes));
-                    calls |= matches!(s, Stmt::Let(_, Op::Math(..)));
+                    calls |= is_call(s);
                 });
             }
             let of = match lanes {

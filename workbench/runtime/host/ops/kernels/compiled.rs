@@ -83,7 +83,8 @@ impl Kernel {
         // Functions that are known are left out of the text's code, unless it turns out to need their bodies.
         let keepers: [Option<crate::ir::kept::Keeper>; 2] = [Some(cpu::known), None];
         for keeper in keepers {
-            let options = front::Options::default();
+            // What one operation rounds, another that stands for it rounds as well.
+            let options = front::Options { fmad: Some(false), ..front::Options::default() };
             let mut sources = SourceMap::new();
             let (mut module, diags) = front::compile_with(&mut sources, "tensors.cu", text, &options, keeper, None);
             if diags.iter().any(Diagnostic::is_error) {
