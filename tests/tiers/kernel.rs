@@ -19,6 +19,8 @@ pub struct Kernel {
     pub inputs: usize,
     /// The number of elements by which `z` and `g` are shorter than the other arrays that are written.
     pub short: usize,
+    /// True if products and sums of floats may become one `fma`.
+    pub fmad: bool,
     /// `n` and `k` of each data set.
     pub sizes: Vec<(i32, i32)>,
 }
@@ -172,7 +174,7 @@ fn made(seed: u64, of: Of) -> Kernel {
         }
     };
     let short = if fault { writer.scope.rng.below(cells) } else { 0 };
-    Kernel { nodes, grid, block, cells, inputs: inputs(cells), short, sizes }
+    Kernel { nodes, grid, block, cells, inputs: inputs(cells), short, fmad: seed.is_multiple_of(2), sizes }
 }
 
 /// The length of the arrays that are read, for so many cells.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use workbench::back::FaultKind;
+use workbench::front;
 use workbench::ir::{Const, FuncId, Module, ParamType, Scalar, Stmt};
 use workbench::pass;
 use workbench::runtime::{Arg, BufferArg, CompileOptions, DType, Dim3, Error, LaunchConfig, Program, Tier};
@@ -313,8 +314,9 @@ fn difference(module: &Module, expected: &Result, came: &Result) -> String {
     out.join("; ")
 }
 
-fn program(source: &str, tier: Tier) -> std::result::Result<Program, Failure> {
-    let options = CompileOptions { tier, ..CompileOptions::default() };
+fn program(source: &str, tier: Tier, fmad: bool) -> std::result::Result<Program, Failure> {
+    let front = front::Options { fmad: Some(fmad), ..front::Options::default() };
+    let options = CompileOptions { tier, front, ..CompileOptions::default() };
     Program::compile(source, &options).map_err(|e| Failure {
         message: format!("{tier:?} does not compile: {e}"),
         differs: false,
@@ -331,7 +333,7 @@ pub fn try_kernel(
 ) -> std::result::Result<Ended, Failure> {
     let mut programs = Vec::new();
     for tier in tiers {
-        programs.push((*tier, program(source, *tier)?));
+        programs.push((*tier, program(source, *tier, kernel.fmad)?));
     }
     let first = &programs[0].1;
     let module = first.module();
@@ -348,7 +350,9 @@ pub fn try_kernel(
             differs: true,
             hangs: false,
         };
-        let Some(expected) = interpreted(first, module, kernel, &data, Order::Forward) else { continue };
+        // What becomes one `fma` is decided by a pass, so such a kernel is what it is after the passes.
+        let meant = if kernel.fmad { &prepared } else { module };
+        let Some(expected) = interpreted(first, meant, kernel, &data, Order::Forward) else { continue };
         ended.faults += usize::from(matches!(expected, Result::Faults(..)));
         // The IR after the passes, and threads in another order: the former finds mistakes of the passes, the latter kernels that race.
         if number == 0 {
@@ -357,7 +361,7 @@ pub fn try_kernel(
             {
                 return Err(fail("after the passes", difference(module, &expected, &other)));
             }
-            if let Some(other) = interpreted(first, module, kernel, &data, Order::Backward)
+            if let Some(other) = interpreted(first, meant, kernel, &data, Order::Backward)
                 && other != expected
                 && matches!((&other, &expected), (Result::Good(_), _) | (_, Result::Good(_)))
             {

@@ -1,4 +1,5 @@
-//! Random kernels give, in every tier, the bits that their IR defines: an interpreter of its own runs each.
+//! Random kernels give, in every tier, the bits that their IR defines: an interpreter of its own runs each. Every second one is contracted
+//! (`-fmad=true`).
 //!
 //! `WORKBENCH_TIERS_CASES` is the number of kernels to try, `WORKBENCH_TIERS_SEED` the seed of the first; a kernel is determined by its seed.
 //! `WORKBENCH_TIERS_TRACE=1` names each seed before it runs, for failures that end the process; `WORKBENCH_TIERS_SHOW=1` prints each kernel.

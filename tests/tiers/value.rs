@@ -235,6 +235,8 @@ macro_rules! exact {
             MathFn::Trunc => x.trunc(),
             MathFn::Rint => x.round_ties_even(),
             MathFn::Round => x.round(),
+            MathFn::AddRn => x + $args[1],
+            MathFn::MulRn => x * $args[1],
             MathFn::Copysign => x.copysign($args[1]),
             MathFn::Fmod => x % $args[1],
             // No comparison holds with a NaN, and the difference of a NaN is one.
