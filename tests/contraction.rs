@@ -173,7 +173,7 @@ fn what_becomes_one_operation_is_what_nvrtc_makes_one_of() {
         }
         let theirs = of_ptx(&ptx);
         for (line, ours) in &ours {
-            // Where there is nothing, LLVM knows the result.
+            // A line without operations has a result that LLVM knows.
             let Some(theirs) = theirs.get(line).filter(|counts| counts.kinds() != Counts::default().kinds()) else {
                 continue;
             };
@@ -213,7 +213,7 @@ const CASES: &[Case] = &[
     ("o[0] = a * b + (-c);", |[a, b, c, ..]| [a.mul_add(b, -c), 0.0]),
     ("float m = -(a * b); o[0] = m + c; o[1] = m + d;", |[a, b, c, d, ..]| [(-a).mul_add(b, c), (-a).mul_add(b, d)]),
     ("o[0] = -(a * b); o[1] = c - a * b;", |[a, b, c, ..]| [-(a * b), c - a * b]),
-    // Of two products, the one whose operands come first.
+    // Two products: the one whose operands come first is taken.
     ("o[0] = a * b + c * d;", |[a, b, c, d, ..]| [a.mul_add(b, c * d), 0.0]),
     ("o[0] = c * d + a * b;", |[a, b, c, d, ..]| [a.mul_add(b, c * d), 0.0]),
     ("o[0] = a * d + b * c;", |[a, b, c, d, ..]| [b.mul_add(c, a * d), 0.0]),
@@ -242,7 +242,7 @@ const CASES: &[Case] = &[
     ("float p = a * b; float q = c * d; o[0] = p + q; o[1] = p - q;", |[a, b, c, d, ..]| {
         [a.mul_add(b, c * d), a.mul_add(b, -(c * d))]
     }),
-    // What is left as an addend is taken nowhere.
+    // A product that is left as an addend is taken nowhere.
     ("float p = c * d; o[1] = p + e; o[0] = a * b + p;", |[a, b, c, d, e, _]| [a.mul_add(b, c * d), c * d + e]),
     ("float p = a * b; o[1] = p + e; o[0] = p + c * d;", |[a, b, c, d, e, _]| [a.mul_add(b, c * d), a.mul_add(b, e)]),
     ("float p = c * d; o[1] = p - e; o[0] = a * b - p;", |[a, b, c, d, e, _]| [a.mul_add(b, -(c * d)), c * d - e]),

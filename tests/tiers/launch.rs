@@ -350,7 +350,7 @@ pub fn try_kernel(
             differs: true,
             hangs: false,
         };
-        // What becomes one `fma` is decided by a pass, so such a kernel is what it is after the passes.
+        // A pass decides what becomes one `fma`, so such a kernel is what it is after the passes.
         let meant = if kernel.fmad { &prepared } else { module };
         let Some(expected) = interpreted(first, meant, kernel, &data, Order::Forward) else { continue };
         ended.faults += usize::from(matches!(expected, Result::Faults(..)));

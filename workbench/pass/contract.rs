@@ -184,7 +184,7 @@ impl Facts {
         }
     }
 
-    /// Where ptxas may take both operands, decides which it leaves.
+    /// Decides which operand ptxas leaves where it may take both.
     fn choose(&mut self, sum: Value) {
         let Some((a, b, _)) = self.operands(sum) else { return };
         if a != b && self.may_take(a, sum, Stage::Ptxas) && self.may_take(b, sum, Stage::Ptxas) {

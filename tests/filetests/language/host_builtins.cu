@@ -15,7 +15,7 @@ __global__ void swapped(unsigned* out, unsigned long long* wide, unsigned x, uns
     out[0] = __builtin_bswap32(x);
     out[1] = __builtin_bswap32(0x80u);
     out[2] = __builtin_bswap32(__builtin_bswap32(x)) == x;
-    // What is wider is cut: the two low bytes of 32 bits.
+    // A wider number is cut: the two low bytes of 32 bits.
     out[3] = __builtin_bswap32(0xff00000102ull);
     wide[0] = __builtin_bswap64(y);
     wide[1] = __builtin_bswap64(0x80u);
