@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use workbench::ir::{FuncId, FuncKind, Function, Local, Module, Value};
 use workbench::pass;
+use workbench::pass::check_and_dump::Watch;
 use workbench::pass::regions::Splits;
-use workbench::pass::watch::Watch;
 use workbench::valid;
 
 /// Runs the pass of a name on the module of a text.

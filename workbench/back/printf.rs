@@ -4,7 +4,7 @@
 //! come from the exact decimal expansion of the double and are rounded half to even.
 
 use super::PrintfRecord;
-use crate::ir::format::{Conversion, Count, Length, MAX_COUNT, Piece};
+use crate::ir::printf_format::{Conversion, Count, Length, MAX_COUNT, Piece};
 
 /// One argument of a record, after C's default promotions.
 #[derive(Debug, Clone, PartialEq)]
@@ -306,7 +306,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ir::format;
+    use crate::ir::printf_format;
 
     unsafe extern "C" {
         fn snprintf(buffer: *mut c_char, size: usize, format: *const c_char, ...) -> c_int;
@@ -347,7 +347,7 @@ mod tests {
     fn ours(format: &str, stars: &[i32], arg: &PrintfArg) -> String {
         let mut args: Vec<_> = stars.iter().map(|&s| PrintfArg::Int(i64::from(s))).collect();
         args.push(arg.clone());
-        format_record(&format::parse(format).expect(format), &args)
+        format_record(&printf_format::parse(format).expect(format), &args)
     }
 
     #[derive(Debug, Clone)]
@@ -417,7 +417,7 @@ mod tests {
 
     /// glibc drops the zeros of `%#g` (which C keeps) where rounding carries into a new digit: 999999.5 is `1.e+06`.
     fn glibc_loses_zeros(case: &Case, value: f64) -> bool {
-        let pieces = format::parse(&case.format).expect("a conversion");
+        let pieces = printf_format::parse(&case.format).expect("a conversion");
         let conv = pieces.iter().find_map(|p| if let Piece::Conversion(c) = p { Some(c) } else { None });
         let conv = conv.expect("a conversion");
         if !conv.alternate || !value.is_finite() || !matches!(conv.letter, 'g' | 'G') {
@@ -476,12 +476,12 @@ mod tests {
     #[test]
     fn a_character_may_be_nul_and_bytes_join_to_utf8() {
         let args = [0xC3u64, 0xA9, 0].map(PrintfArg::UInt);
-        assert_eq!(format_record(&format::parse("%c%c|%c|").unwrap(), &args), "é|\0|");
+        assert_eq!(format_record(&printf_format::parse("%c%c|%c|").unwrap(), &args), "é|\0|");
     }
 
     #[test]
     fn missing_and_misfitting_arguments_do_not_panic() {
-        let pieces = format::parse("%*d %s %f").unwrap();
+        let pieces = printf_format::parse("%*d %s %f").unwrap();
         assert_eq!(format_record(&pieces, &[PrintfArg::Int(3), PrintfArg::Double(1.0)]), "(?) (?) (?)");
     }
 

@@ -68,7 +68,7 @@ impl Show for Svg {
 impl Show for Error {
     fn bundle(&self) -> MimeBundle {
         let plain = self.to_string();
-        let html = crate::runtime::fault_text::error_html(self);
+        let html = crate::runtime::fault_display::error_html(self);
         MimeBundle::text(plain).with_html(html)
     }
 }

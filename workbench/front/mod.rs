@@ -32,8 +32,8 @@ mod compile_stack;
 #[cfg(test)]
 mod complexity;
 pub mod cursor;
-pub mod deduced_instances;
 mod host_errors;
+pub mod kernel_calls;
 pub mod lexer;
 mod library_cache;
 mod link;
@@ -200,7 +200,7 @@ fn mention_words(units: &mut [Unit], options: &Options, interner: &mut ast::Inte
         let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
         words.for_each(|word| _ = interner.intern(word));
     }
-    for word in deduced_instances::words(&options.calls, |name| interner.contains(name)) {
+    for word in kernel_calls::words(&options.calls, |name| interner.contains(name)) {
         interner.intern(word);
     }
     for (_, tokens) in units.iter_mut() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{deduced_instances, lexer};
+use super::{kernel_calls, lexer};
 use crate::source::FileId;
 
 /// Options of a compilation.
@@ -19,7 +19,7 @@ pub struct Options {
     /// True if kernels may compute a product and a sum as one `fma`, which rounds once (`-fmad`); `None`: as nvcc does, which is true.
     pub fmad: Option<bool>,
     /// Calls whose instances of kernels' templates to make.
-    pub calls: Vec<deduced_instances::KernelCall>,
+    pub calls: Vec<kernel_calls::KernelCall>,
 }
 
 /// Name by which `load_inline` calls the text that binds the functions it is asked for.

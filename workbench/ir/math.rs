@@ -13,7 +13,7 @@
 ///   of `double`s, which the `float` form rounds; `directed`, a rounding and the functions of `math::directed`; `at`, functions that have C's
 ///   calling convention. Names are those of `back/cpu/make/addresses.rs`.
 /// - `lanes`, if there is straight-line code for it, of `float`s, of `double`s: every tier computes the function by that code, with the same
-///   bits. Names are those of `back/cpu/math/lanes/table.rs`.
+///   bits. Names are those of `back/cpu/math/lanes/functions.rs`.
 macro_rules! math_fns {
     ($read:ident) => {
         $read! {

@@ -73,7 +73,6 @@ pub mod data;
 pub mod elem;
 pub mod entities;
 pub(crate) mod eval;
-pub mod format;
 pub mod host_op;
 pub mod kept;
 pub mod layout;
@@ -81,6 +80,7 @@ pub mod math;
 pub mod ops;
 pub mod param;
 pub mod print;
+pub mod printf_format;
 pub mod read;
 pub mod service;
 #[cfg(test)]

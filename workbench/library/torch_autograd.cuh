@@ -1,4 +1,4 @@
-// `torch/csrc/autograd/custom_function.h`: functions with a backward. If a call's gradient is recorded (`host/call/recording.rs`), `apply`
+// `torch/csrc/autograd/custom_function.h`: functions with a backward. If a call's gradient is recorded (`host/call/backward.rs`), `apply`
 // records the context, `backward`, and the tensors in and out; the run time calls `backward` later, in the memory of the same call.
 namespace c10 {
 

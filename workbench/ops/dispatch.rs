@@ -2,7 +2,7 @@
 //!
 //! An operator of a template begins with the first of a few types that its text compiles for, which shows how its parameters are bound; a
 //! call with arrays that no kernel takes adds one. `register_kernel` adds kernels by their parameters' types, and callables by the type of
-//! the first array (`outside.py`). The choice is made here alone (`Implementation::Outside` is a number that the Python half knows), so
+//! the first array (`python_implementations.py`). The choice is made here alone (`Implementation::Outside` is a number that the Python half knows), so
 //! shapes and types without data follow the same choice. Where callables serve some calls, torch asks in Python; otherwise the boxed kernel
 //! stays. Results share no memory with arguments unless the schema says so: those of host functions and callables that do are copied.
 

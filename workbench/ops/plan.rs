@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 
 use super::binding::{Bound, Source, half_of};
 use super::dispatch;
+use super::recorded_writers;
 use super::registry::{Definition, Extent, Implementation, Op, ShapeFn, Spec};
 use super::schema::{Kind, Schema};
 use super::shape::{Dims, Expr, Shape, Signature, check_size, tuple};
-use super::watched;
 use crate::back::{Dim3, notebook};
 use crate::ir::{Const, Elem, ParamType, Scalar};
 use crate::plural::{is_or_are, plural};
@@ -226,10 +226,10 @@ impl Op {
         };
         let kernel = &run.bound.kernel;
         if kernel.device() == Device::Cpu {
-            watched::poison(&run.bound.sources, &raw);
+            recorded_writers::poison(&run.bound.sources, &raw);
         }
-        if watched::is_watching() && kernel.device() == Device::Cpu {
-            return watched::launch_watched(kernel, &run.bound.sources, &config, &raw);
+        if recorded_writers::is_watching() && kernel.device() == Device::Cpu {
+            return recorded_writers::launch_watched(kernel, &run.bound.sources, &config, &raw);
         }
         kernel.launch_raw(&config, &raw)
     }

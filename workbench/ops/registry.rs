@@ -10,7 +10,7 @@ use super::history::{CheckNote, History, MOST, TimeNote, bare};
 use super::last_call::Last;
 use super::schema::{Kind, Schema};
 use super::shape::{Expr, Extents, Shape, Signature};
-use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
+use crate::front::kernel_calls::{KernelArg, KernelArgs, KernelCall};
 use crate::ir::{Elem, ParamType, Scalar};
 use crate::plural::plural;
 use crate::runtime::{CompileOptions, DType, Error, Kernel, Program, Result, Tensor};

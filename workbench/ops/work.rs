@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::call::OwnedArg;
+use super::instrumented_run::Recorded;
 use super::plan::RunConfig;
-use super::recorded::Recorded;
+use super::recorded_writers::elements;
 use super::registry::Op;
-use super::watched::elements;
 use crate::ir::ParamType;
 use crate::pass::instrument::work::Count;
 use crate::runtime::{DType, Error, Kernel, Result, Tensor};

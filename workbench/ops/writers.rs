@@ -1,10 +1,10 @@
 //! Writers of elements: one more run of a kernel with the writing threads recorded.
 
 use super::call::OwnedArg;
+use super::instrumented_run::Recorded;
 use super::plan::RunConfig;
-use super::recorded::Recorded;
+use super::recorded_writers::{Written, records_of};
 use super::registry::Op;
-use super::watched::{Written, records_of};
 use crate::runtime::Result;
 
 impl Op {

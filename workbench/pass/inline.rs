@@ -12,7 +12,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Block, FuncId, FuncKind, Function, Label, Local, MAX_NESTING, Module, Op, Slot, Stmt, Value};
-use crate::pass::watch::Watch;
+use crate::pass::check_and_dump::Watch;
 use crate::source::Span;
 
 /// The largest callee, in statements, that is inlined.

@@ -15,7 +15,7 @@
 //! | [`regions`] | a kernel cut at its barriers and collectives |
 //! | [`pointers`] | the memory a pointer comes from |
 //! | [`instrument`] | kernels that record who wrote each element, or count their work |
-//! | [`watch`] | no pass: a check after each, and text before and after |
+//! | [`check_and_dump`] | no pass: a check after each, and text before and after |
 //! | [`waits`] | loops that may wait for other threads |
 //! | [`widen`] | the float64 twin of a float32 kernel |
 //! | [`writes`] | the parameters whose memory a kernel writes |
@@ -23,6 +23,7 @@
 //! Kernels of one text are prepared in parallel; `prepare_alone` is the part that takes each function by itself.
 
 pub mod anchors;
+pub mod check_and_dump;
 pub mod contract;
 pub mod fold;
 pub mod independent;
@@ -36,12 +37,11 @@ pub mod slot_selects;
 pub mod stride;
 pub mod uniformity;
 pub mod waits;
-pub mod watch;
 pub mod widen;
 pub mod writes;
 
 use crate::ir::{FuncId, FuncKind, Function, Module};
-use watch::Watch;
+use check_and_dump::Watch;
 
 /// The depth to which structs may point at each other and still all be promoted.
 const MAX_NESTING: usize = 4;

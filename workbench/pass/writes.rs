@@ -1,8 +1,8 @@
 //! Parameters whose memory a kernel writes, as far as its text tells.
 
+use super::check_and_dump::Watch;
 use super::inline;
 use super::pointers::{self, Origin};
-use super::watch::Watch;
 use crate::ir::{Block, FuncId, Module, Op, Stmt};
 use crate::source::Span;
 

@@ -10,7 +10,7 @@
 mod axis;
 mod canvas;
 mod cases;
-mod compare;
+mod contestants;
 pub mod difference;
 pub mod histogram;
 pub mod landscape;

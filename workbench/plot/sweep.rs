@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::canvas::{
     Canvas, Drawn, Plane, Weight, capitalised, curve, dot, notice, picture, place, region, shorten, text_width,
 };
-use super::compare::compare;
+use super::contestants::compare;
 use super::theme::Role;
 use crate::bench::{BenchReport, BenchRow, CachePolicy, units};
 

@@ -2,7 +2,7 @@
 
 use super::Svg;
 use super::canvas::notice;
-use super::compare::compare;
+use super::contestants::compare;
 use super::sweep::{Line, Point, Quantity};
 use super::theme::Role;
 use crate::bench::units;

@@ -8,7 +8,7 @@ use crate::back::cpu::{self, Tier, discard};
 use crate::back::cuda;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{self, FuncId};
-use crate::pass::watch;
+use crate::pass::check_and_dump;
 use crate::source::SourceMap;
 use crate::valid;
 
@@ -27,7 +27,7 @@ pub(super) fn cpu_code(
     if diags.iter().any(Diagnostic::is_error) {
         return Err(diags);
     }
-    watch::check_with(valid::problems);
+    check_and_dump::check_with(valid::problems);
     let make = |claim: Option<&cpu::Claim>| {
         let elsewhere = |id: FuncId| claim.is_some_and(|claim| claim.kernels.contains(&id));
         let function = |(id, func): (FuncId, &ir::Function)| match elsewhere(id) {

@@ -3,9 +3,9 @@
 pub mod arrange;
 pub mod builder;
 pub mod dtype;
+pub mod errors;
 mod extents;
-pub mod fault;
-pub mod fault_text;
+pub mod fault_display;
 mod hints;
 pub mod host;
 mod make;
@@ -24,7 +24,7 @@ pub use builder::{
     Accessor, Element, IntoArg, Launch, NULL, Records, Struct, accessor, accessor_mut, records, records_mut,
 };
 pub use dtype::DType;
-pub use fault::{Error, Fault, Result};
+pub use errors::{Error, Fault, Result};
 pub use on_gpu::{has_queued, synchronize};
 pub use program::{
     Arg, BufferArg, CompileOptions, Device, Kernel, OptionValue, Program, Settled, Tier, Tiers, discard, forget_own,

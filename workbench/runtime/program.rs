@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 pub use super::extents::limits;
 use super::extents::{Allowed, INVALID_DEVICE_FUNCTION, NOT_SUPPORTED, check_extents, check_shared, refused};
 pub use super::hints::{declared_type, param_type};
-use super::host::turns::Turns;
+use super::host::one_at_a_time::Turns;
 use super::host::{Export, LibraryEntry, Notes};
 use super::make::{cpu_code, cuda_code};
 pub use super::options::{CompileOptions, OptionValue};
@@ -104,7 +104,7 @@ struct Inner {
     /// Programs of instances of kernels' templates, by the name asked for.
     instances: Mutex<HashMap<String, Program>>,
     /// Kernels that calls have deduced, by the calls.
-    deduced: Mutex<HashMap<front::deduced_instances::KernelCall, Kernel>>,
+    deduced: Mutex<HashMap<front::kernel_calls::KernelCall, Kernel>>,
     /// The same text compiled for a GPU, once an operator has asked for it.
     for_gpu: Mutex<Option<Program>>,
     /// The host functions and operators that the text offers, once its registrations have run.
@@ -331,7 +331,7 @@ impl Program {
     /// # Errors
     /// [`Error::Argument`] when no template of the name takes such arguments, or they leave some of its own open;
     /// [`Error::Compile`] when the instance does not compile.
-    pub fn deduce(&self, call: &front::deduced_instances::KernelCall) -> Result<Kernel> {
+    pub fn deduce(&self, call: &front::kernel_calls::KernelCall) -> Result<Kernel> {
         if let Some(known) = self.deduced(call) {
             return Ok(known);
         }
@@ -351,7 +351,7 @@ impl Program {
     }
 
     /// The instance that a call has deduced before.
-    pub(super) fn deduced(&self, call: &front::deduced_instances::KernelCall) -> Option<Kernel> {
+    pub(super) fn deduced(&self, call: &front::kernel_calls::KernelCall) -> Option<Kernel> {
         self.0.deduced.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
     }
 
@@ -666,8 +666,8 @@ pub(super) fn list(names: &[String]) -> String {
 }
 
 /// `(float32 array, any, int64)`
-fn described(args: &front::deduced_instances::KernelArgs) -> String {
-    use front::deduced_instances::{KernelArg, KernelArgs};
+fn described(args: &front::kernel_calls::KernelArgs) -> String {
+    use front::kernel_calls::{KernelArg, KernelArgs};
     let one = |arg: &KernelArg| match arg {
         KernelArg::Any => "a number".to_owned(),
         KernelArg::Array(elem) => format!("an array of {}", DType::from(*elem)),

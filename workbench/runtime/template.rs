@@ -2,7 +2,7 @@
 
 use super::structure::Given;
 use super::{Error, Kernel, Program, Result};
-use crate::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
+use crate::front::kernel_calls::{KernelArg, KernelArgs, KernelCall};
 use crate::ir::{Const, Elem, Scalar};
 
 /// A template of kernels. Each launch runs the instance that C++ would deduce from the arrays among the arguments, or from arrays and numbers where

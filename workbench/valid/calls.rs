@@ -1,7 +1,7 @@
 //! Calls, printf, atomics, barriers, collectives, services and launches: rules 21 to 28.
 
 use super::structure::Checker;
-use crate::ir::format::ArgKind;
+use crate::ir::printf_format::ArgKind;
 use crate::ir::{AtomicOp, Collective, Format, FuncId, FuncKind, Function, Scalar, Service, Type, Value};
 use crate::plural::plural;
 

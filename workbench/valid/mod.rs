@@ -3,7 +3,7 @@
 //! # Rules
 //! Modules:
 //!  1. A global is aligned to a power of two up to 16, and is a whole number of its elements.
-//!  2. A format follows the grammar of [`crate::ir::format`].
+//!  2. A format follows the grammar of [`crate::ir::printf_format`].
 //!
 //! Functions:
 //!  3. A kernel has no result.
@@ -58,7 +58,7 @@ mod types;
 use std::fmt::Arguments;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::ir::format::{self, ArgKind};
+use crate::ir::printf_format::{self, ArgKind};
 use crate::ir::{FormatData, FuncKind, Function, MAX_SHARED_ALIGN, Module, Scalar};
 use crate::source::Span;
 
@@ -93,8 +93,8 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
     }
     let mut formats = Vec::with_capacity(module.formats.len());
     for (i, data) in module.formats.iter().enumerate() {
-        match format::parse(&data.text) {
-            Ok(pieces) => formats.push(Some(format::arg_kinds(&pieces))),
+        match printf_format::parse(&data.text) {
+            Ok(pieces) => formats.push(Some(printf_format::arg_kinds(&pieces))),
             Err(e) => {
                 formats.push(None);
                 errors.push(data.span, format!("format p{i} is malformed: {}", e.message));
@@ -114,7 +114,8 @@ pub fn validate(module: &Module) -> Vec<Diagnostic> {
 
 /// The violations in one function of a valid module, whose other functions need no bodies.
 pub fn problems(module: &Module, func: &Function) -> Vec<String> {
-    let kinds = |data: &FormatData| format::parse(&data.text).ok().map(|pieces| format::arg_kinds(&pieces));
+    let kinds =
+        |data: &FormatData| printf_format::parse(&data.text).ok().map(|pieces| printf_format::arg_kinds(&pieces));
     let formats: Vec<_> = module.formats.iter().map(kinds).collect();
     let mut errors = Errors::default();
     check_function(&mut errors, module, &formats, func);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::{Errors, MAX_NESTING, types};
-use crate::ir::format::ArgKind;
+use crate::ir::printf_format::ArgKind;
 use crate::ir::{Block, Case, Const, Function, Label, Local, Module, Op, Scalar, Stmt, Type, Value};
 use crate::source::Span;
 

@@ -9,7 +9,7 @@ use crate::back::cpu::abi::site::{Named, Site};
 use crate::back::cpu::code::kept_code::{self, KeptFunction};
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
-use crate::ir::format::Piece;
+use crate::ir::printf_format::Piece;
 use crate::ir::{Derived, Elem, FuncId, Function, Module, Op, Param, ParamType, Stmt};
 use crate::source::Span;
 

@@ -4,7 +4,7 @@
 
 use crate::back::PrintfRecord;
 use crate::back::printf::{MAX_BYTES, MAX_RECORDS, PrintfArg, format_record, sort_records};
-use crate::ir::format::{self, Piece};
+use crate::ir::printf_format::{self, Piece};
 
 /// Size of the header before the records.
 pub(super) const HEADER: usize = 1024;
@@ -139,7 +139,7 @@ fn record(bytes: &[u8]) -> PrintfRecord {
         at = at.saturating_add(padded(size));
     }
     // The format was not known when compiling; an invalid one is shown as it stands.
-    let pieces = format::parse(&format).unwrap_or_else(|_| vec![Piece::Text(format.clone())]);
+    let pieces = printf_format::parse(&format).unwrap_or_else(|_| vec![Piece::Text(format.clone())]);
     let text = format_record(&pieces, &args);
     PrintfRecord { block: triple(bytes, 8), thread: triple(bytes, 20), text, kernel: None }
 }

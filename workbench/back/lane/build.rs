@@ -7,13 +7,13 @@ use std::hash::Hash;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shr, Sub};
 use std::rc::Rc;
 
-use super::c;
 use super::memory::{Access, Element, MemoryOp, Space};
 use super::table::{Atomic, FaultOp, LaneOp, NumberOp, Op};
 use super::tree::{
     Binary, Expr, Host, If, Kernel, Label, Loop, Macro, MacroId, Role, Stmt, Table, Unary, Var, VarData,
 };
 use super::types::Ty;
+use super::write_c;
 
 /// Types by short names.
 #[expect(missing_docs, reason = "their names say what they are")]
@@ -341,12 +341,12 @@ impl<N: Copy + Eq + Hash> KernelBuilder<N> {
 
     /// Characters of an expression as C.
     pub fn length_of(&self, expr: &Expr) -> usize {
-        c::length(&self.kernel, expr)
+        write_c::length(&self.kernel, expr)
     }
 
     /// An expression as C.
     pub fn text_of(&self, expr: &Expr) -> String {
-        c::expression(&self.kernel, expr)
+        write_c::expression(&self.kernel, expr)
     }
 
     /// Makes a variable, which has to be declared.
@@ -405,7 +405,7 @@ impl<N: Copy + Eq + Hash> KernelBuilder<N> {
 
     /// Adds a statement.
     pub fn push(&mut self, stmt: Stmt) {
-        self.length += c::length_of_statement(&self.kernel, &stmt);
+        self.length += write_c::length_of_statement(&self.kernel, &stmt);
         self.push_around(stmt, 0);
     }
 

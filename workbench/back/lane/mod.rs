@@ -5,7 +5,7 @@
 //! - [`valid`]: the rules a kernel keeps, and what checks them.
 //! - [`build`]: a kernel made in steps, with typed operations and variables by names; [`families`] has the operations that come in
 //!   families by what lanes hold.
-//! - [`c`]: a kernel as C, for a C compiler. Tests read it back, so that it says what the kernel is.
+//! - [`write_c`]: a kernel as C, for a C compiler. Tests read it back, so that it says what the kernel is.
 //! - [`text`]: a kernel as text for somebody to read, with the types of its variables and the memory of its accesses.
 //! - [`not_vectorised`]: why a piece of a kernel has no code for the widest registers.
 //!
@@ -14,7 +14,6 @@
 
 pub mod atomic;
 pub mod build;
-pub mod c;
 pub mod families;
 pub mod memory;
 pub mod not_vectorised;
@@ -26,3 +25,4 @@ pub mod text;
 pub mod tree;
 pub mod types;
 pub mod valid;
+pub mod write_c;

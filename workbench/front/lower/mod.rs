@@ -35,7 +35,7 @@ use super::ast::{
     TypeName,
 };
 use super::cursor::Cursor;
-use super::deduced_instances::KernelCall;
+use super::kernel_calls::KernelCall;
 use super::library_cache::Library;
 use super::link::{Linkage, Links};
 use super::types::{FnTy, StructTy, Ty};

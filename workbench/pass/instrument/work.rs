@@ -11,9 +11,9 @@ use crate::ir::{
     AtomicOp, BinaryOp, Block, Const, FuncId, Function, Local, MathFn, Module, Op, Param, ParamType, Scalar, Stmt,
     Stride, Type, Value,
 };
+use crate::pass::check_and_dump::Watch;
 use crate::pass::inline;
 use crate::pass::pointers::{self, Origin};
-use crate::pass::watch::Watch;
 use crate::source::Span;
 
 /// A count that the threads of a launch add up.

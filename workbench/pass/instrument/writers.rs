@@ -11,9 +11,9 @@
 
 use super::Adder;
 use crate::ir::{Block, Const, FuncId, Function, Module, Op, Param, ParamType, Scalar, Stmt, Stride, Type, Value};
+use crate::pass::check_and_dump::Watch;
 use crate::pass::inline;
 use crate::pass::pointers::{self, Origin};
-use crate::pass::watch::Watch;
 use crate::source::Span;
 
 /// The thread of a record in the writer array: (block, thread), by linear index; `None` for nobody.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 use workbench::diagnostic::{Diagnostic, Severity};
-use workbench::runtime::{Error, Fault, FaultKind, fault_text};
+use workbench::runtime::{Error, Fault, FaultKind, fault_display};
 use workbench::source::{SourceMap, Span};
 
 thread_local! {
@@ -25,7 +25,7 @@ fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// The Python exception of an error.
 pub fn to_py(py: Python<'_>, error: Error) -> PyErr {
-    let drawn = |error: &Error| (error.to_string(), fault_text::error_html(error));
+    let drawn = |error: &Error| (error.to_string(), fault_display::error_html(error));
     let made = match error {
         Error::Compile { ref diagnostics, ref sources } => compile_error(py, diagnostics, sources, drawn(&error)),
         Error::Fault(ref fault) => match fault.kind {

@@ -14,7 +14,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use workbench::back::Exception;
-use workbench::runtime::host::{Answer, Foreign, ForeignObject, Storage, Value, turns};
+use workbench::runtime::host::{Answer, Foreign, ForeignObject, Storage, Value, one_at_a_time};
 
 use crate::gil;
 use crate::host::Given;
@@ -116,7 +116,7 @@ impl Object {
             return Err((Exception::Runtime, message.to_owned()));
         }
         // Python may let other threads run.
-        turns::paused(|| gil::attach(|py| ask(py, self.object.bind(py)).map_err(|err| told(py, err))))
+        one_at_a_time::paused(|| gil::attach(|py| ask(py, self.object.bind(py)).map_err(|err| told(py, err))))
     }
 
     fn ask_value(

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use workbench::front::nearest;
 use workbench::runtime::arrange::{Misarranged, Parameter, arrange};
-use workbench::runtime::host::turns::Turn;
+use workbench::runtime::host::one_at_a_time::Turn;
 use workbench::runtime::host::{DeviceTag, Export, Fill, HostTensor, Limits, Registration, Storage, Value, hollowly};
 use workbench::runtime::{DType, Interrupt as _, Program, Report};
 use workbench::steps::Interrupted;
@@ -24,7 +24,7 @@ use crate::keywords::Keywords;
 use crate::module::Module;
 use crate::ndarray::{self, View};
 use crate::output;
-use crate::recording::{self, Recording};
+use crate::recorded_gradients::{self, Recording};
 use crate::stale::Stale;
 use crate::torch;
 
@@ -681,7 +681,7 @@ impl ExtensionFunction {
         };
         let result = match how {
             How::Recorded(wants, place) => {
-                let (flags, inputs) = recording::wanted(py, &values, wants)?;
+                let (flags, inputs) = recorded_gradients::wanted(py, &values, wants)?;
                 let made = py.detach(|| self.program.record_export(export, values, &flags, limits));
                 made.map(|(value, report, made)| {
                     *place = Some(Box::new(Recording::new(made, inputs)));

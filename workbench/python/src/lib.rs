@@ -26,7 +26,7 @@ mod op;
 mod output;
 mod pictures;
 mod pool;
-mod recording;
+mod recorded_gradients;
 mod records;
 mod stale;
 mod structs;

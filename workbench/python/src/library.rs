@@ -23,7 +23,7 @@ use crate::host::Given;
 use crate::interrupt::Poll;
 use crate::keywords::Keywords;
 use crate::module::Module;
-use crate::recording::{self, Recording};
+use crate::recorded_gradients::{self, Recording};
 use crate::torch;
 
 /// Registers the operators of a text, and tells the Python half their names. The code that computes its variables and registers may take up
@@ -552,7 +552,7 @@ impl LibraryOp {
         let mut given = Given::recorded();
         let (overload, values, prefer_cuda) = self.bind(py, &mut given, args, Some(kwargs))?;
         overload.implementation(prefer_cuda).map_err(PyNotImplementedError::new_err)?;
-        let (flags, inputs) = recording::wanted(py, &values, wants)?;
+        let (flags, inputs) = recorded_gradients::wanted(py, &values, wants)?;
         let poll = Poll::new(true);
         let limits = Limits { interrupt: Some(&poll), ..Limits::default() };
         let (result, made) = match overload.record(values, &flags, prefer_cuda, limits) {

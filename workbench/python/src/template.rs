@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
-use workbench::front::deduced_instances::{KernelArg, KernelArgs, KernelCall};
+use workbench::front::kernel_calls::{KernelArg, KernelArgs, KernelCall};
 use workbench::ir::{Elem, Scalar};
 use workbench::runtime::{DType, Device, Error, Program};
 

@@ -1,9 +1,9 @@
 //! A call of host code: its values, its tensors, its memory.
 
+pub mod backward;
 mod host_ops;
 mod memory;
 mod operands;
-pub mod recording;
 pub mod tape;
 mod tensors;
 
@@ -12,16 +12,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use self::backward::Recording;
 use self::operands::Operands;
-use self::recording::Recording;
 use self::tape::Tape;
 use super::answer::Answer;
 use super::array::{DeviceTag, HostTensor};
 use super::exceptions::{ENDS, Exceptions, WHOSE};
 use super::export::{Export, LibraryEntry, Names};
-use super::fit::unfit;
+use super::kept_between_calls::Notes;
+use super::misfits::unfit;
 use super::neuron::{Core, Neuron};
-use super::notes::Notes;
 use super::python::Python;
 use super::refusal::Refusals;
 use super::value::{Value, of_torch_number, torch_number};

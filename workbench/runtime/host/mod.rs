@@ -14,7 +14,7 @@
 //! A fault runs no destructors, and leaves nothing behind. Host code's pointers are checked like a kernel's, against what is lent to the
 //! call (`back/cpu/run/host.rs`): arrays of the caller, tensors, allocations. A tensor that ends is no longer lent. `from_blob` makes a
 //! tensor in memory of the call: from then on allocations stay until the call ends, and tensors that are handed back are copied. Values
-//! that host code keeps between calls are left with the program as numbers and texts (`notes.rs`).
+//! that host code keeps between calls are left with the program as numbers and texts (`kept_between_calls.rs`).
 //!
 //! # Launches
 //! A launch runs the kernel as any other and waits for it; its faults end the call and keep the kernel's name and line. One that
@@ -49,30 +49,30 @@ mod array;
 mod call;
 mod exceptions;
 mod export;
-mod fit;
 pub mod foreign;
-mod format;
+mod kept_between_calls;
 mod memory_limit;
+mod misfits;
 mod neuron;
-mod notes;
+pub mod one_at_a_time;
 pub mod ops;
 mod python;
 mod refusal;
+mod snprintf;
 mod tensor_values;
-pub mod turns;
 mod value;
 mod work;
 
 pub use answer::Answer;
 pub use array::{DeviceTag, Fill, HostTensor, Lender, Storage, contiguous_strides, hollowly};
-pub use call::recording::Recording;
+pub use call::backward::Recording;
 pub use call::tape::tensors_of;
 pub use call::{Call, Dispatched, Dispatcher, HostProgram, Limits, ProgramState, set_dispatcher};
 pub(in crate::runtime) use export::Names;
 pub use export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
 pub use foreign::{Foreign, ForeignObject};
+pub use kept_between_calls::Notes;
 pub use neuron::Core;
-pub use notes::Notes;
 pub use value::{Value, torch_number};
 
 /// The time in seconds since it was first asked for.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::answer::Answer;
 use super::array::HostTensor;
-use super::fit::unfit;
+use super::misfits::unfit;
 use super::value::Value;
 use crate::back::Exception;
 use crate::ir::HostOp;

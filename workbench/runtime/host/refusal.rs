@@ -4,7 +4,7 @@
 //! A grid without blocks is no such error: there is nothing to do.
 
 use super::answer::Answer;
-use super::fit::unfit;
+use super::misfits::unfit;
 use super::value::Value;
 use crate::back::RawFault;
 use crate::back::cpu::Refusal;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::host::turns::Turns;
+use super::super::host::one_at_a_time::Turns;
 use super::super::host::{
     Call, Core, DeviceTag, Export, HostProgram, LibraryEntry, LibraryLine, Limits, Names, ProgramState, Recording,
     Value,

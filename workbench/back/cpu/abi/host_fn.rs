@@ -16,8 +16,8 @@ use crate::ir::MathFn;
 macro_rules! host_fns {
     ($read:ident) => {
         $read! {
-            /// [`fault`](crate::back::cpu::run::faults::fault).
-            Fault "fault" (I64, I32) () at(faults::fault);
+            /// [`fault`](crate::back::cpu::run::fault_messages::fault).
+            Fault "fault" (I64, I32) () at(fault_messages::fault);
             /// [`tick`](crate::back::cpu::run::tick::tick), by way of [`thunk`](crate::back::cpu::make::thunk).
             Tick "tick" (I64, I64, I32) () made(thunk::tick()?);
             /// [`lookup`](crate::back::cpu::run::lookup::lookup).

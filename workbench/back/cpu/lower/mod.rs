@@ -35,7 +35,7 @@ mod collectives;
 mod entry;
 mod expr;
 mod fiber;
-mod lanes;
+mod four_lanes;
 mod masks;
 mod row;
 mod stmt;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::lanes::{Group, unaligned};
+use super::four_lanes::{Group, unaligned};
 use super::row::Ops;
 use super::{FuncLower, Result, Shortcut};
 use crate::back::cpu::facts::roots::guarded_side;

@@ -13,7 +13,7 @@ use crate::back::cpu::math::rounded::{
     ceil_f32, ceil_f64, floor_f32, floor_f64, fma_f32, fma_f64, rint_f32, rint_f64, trunc_f32, trunc_f64,
 };
 use crate::back::cpu::math::{bessel, lanes, logarithm, norm, reciprocal, special};
-use crate::back::cpu::run::{block_sync, faults, fibers, lookup, memory, output, services, tick};
+use crate::back::cpu::run::{block_sync, fault_messages, fibers, lookup, memory, output, services, tick};
 use crate::ir::{MathFn, math_fns};
 
 /// The address of a function of the process, according to its row.

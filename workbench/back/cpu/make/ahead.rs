@@ -294,7 +294,7 @@ fn image(mut module: Module, globals: Arc<Globals>, check: Check) -> Option<Arc<
     if check(&module).iter().any(Diagnostic::is_error) {
         return None;
     }
-    let watch = pass::watch::Watch::new(&module);
+    let watch = pass::check_and_dump::Watch::new(&module);
     let left = pass::prepare_together(&mut module, &watch);
     for (id, _) in left {
         let func = &mut module.functions[id.index()];

@@ -25,8 +25,8 @@ use crate::back::cpu::stack;
 use crate::back::cpu::tier::Tier;
 use crate::back::cpu::wide::Wide;
 use crate::diagnostic::{self, Diagnostic};
-use crate::ir::{FuncId, FuncKind, Function, Module, format};
-use crate::pass::{self, watch::Watch};
+use crate::ir::{FuncId, FuncKind, Function, Module, printf_format};
+use crate::pass::{self, check_and_dump::Watch};
 use crate::source::Span;
 
 /// Prepares a module for [`Code::compile`]: as [`pass::prepare_for_cpu`], several functions at a time.
@@ -282,7 +282,7 @@ fn build_plan(module: &Module, globals: Arc<Globals>, tier: Tier, plan: Plan) ->
     }
     let mut formats = Vec::with_capacity(module.formats.len());
     for data in &module.formats {
-        formats.push(format::parse(&data.text).map_err(|e| internal(data.span, e.message))?);
+        formats.push(printf_format::parse(&data.text).map_err(|e| internal(data.span, e.message))?);
     }
     let name_shared = |m: &crate::ir::SharedData| Named { name: m.name.clone(), size: u64::from(m.size), elem: m.elem };
     let shared = module.shared.iter().map(name_shared).collect();

@@ -7,7 +7,7 @@
 
 use std::slice;
 
-use super::faults;
+use super::fault_messages;
 use super::launch::{Launch, Running};
 use crate::back::FaultKind;
 use crate::back::cpu::abi::context::WorkerCtx;
@@ -168,7 +168,7 @@ fn all_here(ctx: &mut Running, launch: &Launch<'_>, site: &Site, join: &Join, he
     };
     let absent = show(index_of(ctx, warp * LANES + lane));
     let detail = format!("waits at `{name}` for thread {absent}, which went another way");
-    let mut fault = faults::at(ctx, launch, FaultKind::BarrierDivergence, site.span, detail);
+    let mut fault = fault_messages::at(ctx, launch, FaultKind::BarrierDivergence, site.span, detail);
     fault.related = here.parted(ctx, launch, join, warp, lane);
     ctx.worker.fault = Some(fault);
     false
@@ -327,7 +327,7 @@ fn joined(
             }
             Trouble::NotNamed => format!("the mask {mask:#010x} of `{name}` does not name lane {lane}, which calls it"),
         };
-        let mut fault = faults::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
+        let mut fault = fault_messages::at(ctx, launch, FaultKind::CollectiveMismatch, site.span, detail);
         if why == Trouble::Absent {
             fault.related = parted(ctx, other);
         }

@@ -1,5 +1,5 @@
 //! Running code: [`schedule`] runs a [`launch`] over a grid of blocks on the caller's thread and the pool's. The other files hold the
-//! functions that generated code calls meanwhile ([`faults`], [`tick`], [`block_sync`], [`output`], [`services`], [`lookup`]) and the parts
+//! functions that generated code calls meanwhile ([`fault_messages`], [`tick`], [`block_sync`], [`output`], [`services`], [`lookup`]) and the parts
 //! of a launch ([`bind`], [`memory`], [`pool`], [`records`], [`stop`]).
 //!
 //! # Blocks
@@ -30,7 +30,7 @@
 //! memory belong to both. All of it lies in one address space, so descriptors find what would be wrong on a GPU: an allocation has a whole
 //! descriptor and one that is *away*, in which no access is in bounds. A lookup gives the descriptor of the side that asks, and a launch
 //! hands a kernel the host's memory as `RawArg::Away`. So checks know nothing of sides; only the sentence after a fault
-//! (`faults::wrong_side`) asks why. With `unified_memory`, kernels see all memory; host code still does not see what `cudaMalloc` gave.
+//! (`fault_messages::wrong_side`) asks why. With `unified_memory`, kernels see all memory; host code still does not see what `cudaMalloc` gave.
 //!
 //! # printf
 //! Records are kept by each worker in the order of its blocks. Both the number and the bytes that a launch keeps are bounded, and the
@@ -39,7 +39,7 @@
 pub mod bind;
 pub mod block_sync;
 mod change_tier;
-pub mod faults;
+pub mod fault_messages;
 pub mod fibers;
 pub mod float_env;
 pub mod host;

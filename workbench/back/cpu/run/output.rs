@@ -1,12 +1,12 @@
 //! `printf`: formats the arguments of a thread and keeps the text in its worker's [`records`](super::records).
 
-use super::faults;
+use super::fault_messages;
 use super::launch::Running;
 use crate::back::cpu::abi::context::{BufferDesc, DANGLING_DESC, Side, WorkerCtx};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::back::printf::{PrintfArg, format_record};
 use crate::back::{FaultKind, PrintfRecord};
-use crate::ir::format::{ArgKind, Piece, arg_kinds};
+use crate::ir::printf_format::{ArgKind, Piece, arg_kinds};
 use crate::ir::{Scalar, Type};
 
 /// Most bytes of one `%s`.
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn printf(ctx: *mut WorkerCtx, site: u64, words: *const u6
     let values = match unsafe { arguments(pieces, args, words) } {
         Ok(values) => values,
         Err((kind, detail)) => {
-            ctx.worker.fault = Some(faults::at(ctx, launch, kind, site.span, detail));
+            ctx.worker.fault = Some(fault_messages::at(ctx, launch, kind, site.span, detail));
             return -1;
         }
     };

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::faults;
+use super::fault_messages;
 use super::host::{Lent, Raised, Refusal, Reply, Word};
 use super::launch::{Launch, Running};
 use super::lookup::{lookup, lookup_as};
@@ -27,7 +27,7 @@ fn fail(ctx: &mut Running, launch: &Launch<'_>, site: u64, raised: Raised) -> u3
     let site = launch.site(site);
     let span = site.map_or(launch.entry.span, |s| s.span);
     ctx.worker.in_library = site.is_some_and(|s| s.library);
-    ctx.worker.fault = Some(faults::at(ctx, launch, raised.kind, span, raised.detail));
+    ctx.worker.fault = Some(fault_messages::at(ctx, launch, raised.kind, span, raised.detail));
     1
 }
 
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn service(ctx: *mut WorkerCtx, site: u64, words: *mut u64
             let detail = host.why(code as i32);
             let refusal = Refusal { code: code as i32, detail: detail.clone(), is_empty: false };
             let span = launch.site(site).map_or(launch.entry.span, |s| s.span);
-            host.refuse(&refusal, faults::at(ctx, launch, FaultKind::Raised(Exception::Runtime), span, detail));
+            host.refuse(&refusal, fault_messages::at(ctx, launch, FaultKind::Raised(Exception::Runtime), span, detail));
         }
         return 0;
     }
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn launch(ctx: *mut WorkerCtx, site: u64, words: *const u6
         Err(refusal) => {
             let span = launch.site(site).map_or(launch.entry.span, |s| s.span);
             let kind = FaultKind::Raised(Exception::Runtime);
-            host.refuse(&refusal, faults::at(ctx, launch, kind, span, refusal.detail.clone()));
+            host.refuse(&refusal, fault_messages::at(ctx, launch, kind, span, refusal.detail.clone()));
             0
         }
         Ok(outcome) => {

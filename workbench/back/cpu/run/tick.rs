@@ -6,7 +6,7 @@
 use super::launch::Running;
 use super::poll::{WAITS, is_stuck, poll, reason};
 use super::stop::BUDGET;
-use super::{faults, fibers};
+use super::{fault_messages, fibers};
 use crate::back::FaultKind;
 use crate::back::cpu::abi::context::WorkerCtx;
 use crate::back::cpu::abi::site::SiteKind;
@@ -35,12 +35,12 @@ pub unsafe extern "C" fn tick(ctx: *mut WorkerCtx, site: u64, packed: u32) -> i6
     let Some((kind, detail)) = reason(launch) else {
         let waits = site.is_some_and(|s| matches!(s.kind, SiteKind::Poll { waits: true }));
         if is_stuck(ctx, launch, waits) {
-            ctx.worker.fault = Some(faults::at(ctx, launch, FaultKind::NoProgress, span, WAITS.to_owned()));
+            ctx.worker.fault = Some(fault_messages::at(ctx, launch, FaultKind::NoProgress, span, WAITS.to_owned()));
             return -1;
         }
         ctx.budget = BUDGET;
         return BUDGET;
     };
-    ctx.worker.fault = Some(faults::at(ctx, launch, kind, span, detail));
+    ctx.worker.fault = Some(fault_messages::at(ctx, launch, kind, span, detail));
     -1
 }

@@ -1,6 +1,6 @@
-//! Kernels whose warps run in step: a group is a warp, and what its lanes do together is part of a region. `build/warps.rs` writes the code of it.
+//! Kernels whose warps run in step: a group is a warp, and what its lanes do together is part of a region. `build/warp_collectives.rs` writes the code of it.
 
-use super::forms::LANES;
+use super::value_forms::LANES;
 use crate::back::Dim3;
 use crate::ir::{Function, Stmt};
 

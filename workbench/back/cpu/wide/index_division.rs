@@ -6,8 +6,8 @@
 
 use std::collections::HashSet;
 
-use super::forms::{Cut, Form, Forms, Geometry, Quotients, Survey};
 use super::unsupported::Unsupported;
+use super::value_forms::{Cut, Form, Forms, Geometry, Quotients, Survey};
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::ValueHome;
 use crate::ir::{BinaryOp, Block, Local, Op, Stmt, Value};

@@ -1,11 +1,11 @@
 //! The wide tier: kernels that turn out to be hot, as C with vectors as wide as the machine's, made by the machine's own C compiler in
 //! the background.
 //!
-//! [`build`] makes a kernel of the lane IR ([`crate::back::lane`]), [`c_text`] its C for the compiler.
+//! [`build`] makes a kernel of the lane IR ([`crate::back::lane`]), [`c_file`] its C for the compiler.
 //!
 //! C is used because 128-bit code reaches a third of what the machine can do on compute-bound kernels, and the code generator has no wider
 //! vectors. A C compiler allocates registers and selects instructions for 512 bits as well as any, in a few tenths of a second during which
-//! no launch waits. It is not asked to find the vectors: threads of a block run side by side in lanes because [`build`] says so ([`forms`]
+//! no launch waits. It is not asked to find the vectors: threads of a block run side by side in lanes because [`build`] says so ([`value_forms`]
 //! decides whether a value is computed once, once for 16 threads, or for each thread). Until its code is ready, and on a machine without
 //! one, [`jit`] makes code of the same kernel; a kernel with a construct that this tier does not support keeps the code of the other tiers.
 //!
@@ -13,11 +13,10 @@
 //! might fault later, and the fault of a block's lowest thread is the one reported, so they run on to the end of the region.
 
 mod build;
-mod c_text;
+mod c_file;
 mod compile_c;
 pub mod compiler;
 pub mod compiler_process;
-mod forms;
 mod in_step;
 mod index_division;
 mod jit;
@@ -30,6 +29,7 @@ mod steering;
 mod tests;
 mod unroll;
 mod unsupported;
+mod value_forms;
 mod walk;
 
 use std::any::Any;
@@ -40,9 +40,9 @@ use std::time::Duration;
 
 use self::build::Builder;
 use self::compile_c::Failed;
-use self::forms::{Quotients, Survey};
 use self::steering::{Fixed, Steer};
 use self::unsupported::{Result, TOO_LONG, Unsupported};
+use self::value_forms::{Quotients, Survey};
 use crate::back::cpu::abi::context::EntryFn;
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
@@ -176,7 +176,7 @@ impl Wide {
         let case = Case { func, block, fixed: Fixed::new() };
         let (built, _) = self.built(globals, &case, self.maker)?;
         let kernel = valid::require(Ok(built.kernel))?;
-        Ok(c_text::text(&kernel, block, built.spans, self.addresses))
+        Ok(c_file::text(&kernel, block, built.spans, self.addresses))
     }
 
     /// The case of a launch.
@@ -436,7 +436,7 @@ impl Wide {
         let mut loops = None;
         let (entry, memory) = match compiler {
             Some(compiler) => {
-                let text = c_text::text(&kernel, case.block, built.spans, self.addresses);
+                let text = c_file::text(&kernel, case.block, built.spans, self.addresses);
                 let library = compile_c::load(compiler, &text, interrupt)?;
                 // SAFETY: the function is the kernel's, of this type.
                 let entry = unsafe { library.get::<EntryFn>(b"kernel\0") }.map_err(|e| {

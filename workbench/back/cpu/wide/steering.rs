@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
-use super::forms::first_exit;
+use super::value_forms::first_exit;
 use crate::ir::{BinaryOp, Block, Const, Function, Local, Op, ParamType, Scalar, Stmt, Type, Value};
 
 /// The largest value that counts as known: larger numbers are mostly amounts of data, which differ from launch to launch.

@@ -3,8 +3,8 @@
 use super::*;
 use crate::back::cpu::data::{Globals, Others};
 use crate::back::cpu::make::addresses::addresses;
-use crate::back::lane::c;
 use crate::back::lane::tests::difference;
+use crate::back::lane::write_c;
 use crate::front;
 use crate::source::SourceMap;
 
@@ -133,7 +133,7 @@ fn known_scalars_leave_no_choice_and_no_loop() {
         let (built, _) =
             built(&module, (&globals, addresses().expect("there is executable memory")), &case, &steers, Maker::Jit)
                 .expect("it has words for it");
-        let text = c::before(&built.kernel) + &c::kernel(&built.kernel);
+        let text = write_c::before(&built.kernel) + &write_c::kernel(&built.kernel);
         (text.contains("for (;;)"), text.contains("FN vf32 math_exp_f32"))
     };
     assert_eq!(text_of(1000, 100), (true, true));
@@ -184,7 +184,7 @@ fn code_of(text: &str) -> String {
     let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
     let data = (&globals, addresses().expect("there is executable memory"));
     let (built, _) = built(&module, data, &case, &[], Maker::Jit).expect("it has words for it");
-    c::kernel(&built.kernel)
+    write_c::kernel(&built.kernel)
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::forms::first_exit;
+use super::value_forms::first_exit;
 use crate::back::Dim3;
 use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Value, eval};
 

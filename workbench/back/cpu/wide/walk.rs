@@ -8,8 +8,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::compiler::{self, Vectors};
-use super::forms::{LANES, first_exit};
 use super::spans;
+use super::value_forms::{LANES, first_exit};
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::LocalHome;

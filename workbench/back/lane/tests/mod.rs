@@ -35,7 +35,7 @@ pub fn canonical(kernel: &super::tree::Kernel) -> String {
 
 /// The difference of a kernel and the one that its C is read as.
 pub fn difference(kernel: &super::tree::Kernel) -> Option<String> {
-    let text = super::c::before(kernel) + &super::c::kernel(kernel);
+    let text = super::write_c::before(kernel) + &super::write_c::kernel(kernel);
     match read::kernel(&text) {
         Err(Invalid(why)) => Some(why),
         Ok(again) => {

@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::front::ast::{Expr, ExprKind};
 use crate::front::lower::Lowerer;
 use crate::front::types::{Kind, Num};
-use crate::ir::format::{self, ArgKind, Conversion, Count, Piece};
+use crate::ir::printf_format::{self, ArgKind, Conversion, Count, Piece};
 use crate::ir::{Format, FormatData};
 use crate::source::Span;
 
@@ -42,7 +42,7 @@ impl<'a> Lowerer<'a> {
             return Typed::error(span);
         };
         typed.drain(..1.min(typed.len()));
-        let pieces = match format::parse(text) {
+        let pieces = match printf_format::parse(text) {
             Ok(pieces) => pieces,
             Err(error) => {
                 self.report(Diagnostic::error(Code::BadPrintf, first.span, error.message));

@@ -5,7 +5,7 @@
 
 use super::declarations::TemplateKind;
 use crate::front::ast::{BaseType, FunctionDecl, ParamDecl, TemplateParamKind};
-use crate::front::deduced_instances::{self, KernelArg, KernelArgs, KernelCall};
+use crate::front::kernel_calls::{self, KernelArg, KernelArgs, KernelCall};
 use crate::front::lower::Lowerer;
 use crate::front::lower::expressions::typed_tree::TemplateIndex;
 use crate::front::lower::overloads::ranking;
@@ -96,8 +96,8 @@ impl<'a> Lowerer<'a> {
     /// The type that C++ has for elements of an array.
     fn type_of(&mut self, elem: Elem) -> Option<Ty> {
         let num = match elem {
-            Elem::F16 => return self.float_of(&deduced_instances::CUDA_F16, "Half"),
-            Elem::BF16 => return self.float_of(&deduced_instances::CUDA_BF16, "BFloat16"),
+            Elem::F16 => return self.float_of(&kernel_calls::CUDA_F16, "Half"),
+            Elem::BF16 => return self.float_of(&kernel_calls::CUDA_BF16, "BFloat16"),
             Elem::Scalar(scalar) => match scalar {
                 Scalar::Bool => Num::Bool,
                 Scalar::I8 => Num::SChar,
@@ -117,7 +117,7 @@ impl<'a> Lowerer<'a> {
 
     /// A 16-bit float: CUDA's or torch's.
     fn float_of(&mut self, cuda: &[&str; 2], torch: &str) -> Option<Ty> {
-        let is_of_torch = deduced_instances::is_of_torch(cuda, |name| self.interner.contains(name));
+        let is_of_torch = kernel_calls::is_of_torch(cuda, |name| self.interner.contains(name));
         let mut scope = GLOBAL;
         if is_of_torch {
             let Some(Decl::Namespace(c10)) = self.lookup_in(GLOBAL, self.interner.find("c10")?) else { return None };

@@ -1,5 +1,5 @@
 // The extension for JupyterLab: CUDA C++ in cells is highlighted, its problems are drawn while it is written, with quick fixes, and names
-// explain themselves under the mouse. The compiler in the notebook's kernel answers (`workbench/notebook_editor.py`).
+// explain themselves under the mouse. The compiler in the notebook's kernel answers (`workbench/notebook_language_service.py`).
 
 import { IEditorExtensionRegistry } from '@jupyterlab/codemirror';
 import { INotebookTracker } from '@jupyterlab/notebook';

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from . import _calls, _docs, native_reports as _native_reports, notebook_editor as _notebook_editor, tracebacks as _tracebacks
+from . import _calls, _docs, native_reports as _native_reports, notebook_language_service as _notebook_language_service, tracebacks as _tracebacks
 from ._compile import compile, devices
 from ._workbench import (
     BenchReport,
@@ -61,7 +61,7 @@ _docs.install()
 _native_reports.install()
 _calls.install()
 _tracebacks.install_here()
-_notebook_editor.install_here()
+_notebook_language_service.install_here()
 
 __all__ = [
     "ArgumentError",

@@ -32,7 +32,7 @@ from .errors import make_argument_error
 from .gradient_rules import OperatorGradient
 from .operators import Op, handles
 from .spec import Spec
-from .outside import several
+from .python_implementations import several
 
 __all__ = ["define", "note_change", "packet", "set_gradient", "set_vmap"]
 

@@ -1,6 +1,6 @@
 """Gradients that are written in C++, in torch's autograd.
 
-Host code that runs on tensors that require grad records its operations (`runtime/host/call/recording.rs`): operations, functions of
+Host code that runs on tensors that require grad records its operations (`runtime/host/call/backward.rs`): operations, functions of
 `torch::autograd::Function`, other operators. The record is the graph of one call; here it becomes one node of torch's graph.
 
 Its backward asks the `Recording`; torch finds out by the node's saved tensors if they were written meanwhile. For graphs, which see

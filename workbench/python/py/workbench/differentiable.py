@@ -21,7 +21,7 @@ from .description import describe
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .gradient_rules import OperatorGradient, hold_rule, outputs_of
-from .outside import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
+from .python_implementations import Outside, dtype_of, flat, is_on_cuda, outside, returns_of, run, schema_of, specs_in
 from .pickles import packed, unpacked
 from .spec import DTYPES, Spec
 

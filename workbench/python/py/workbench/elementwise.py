@@ -17,7 +17,7 @@ from ._workbench import BenchReport, CheckReport, GradReport, Module
 from .autograd import Pullback
 from .gradient_rules import hold_rule
 from .operators import Op, handles, op
-from .outside import is_on_cuda
+from .python_implementations import is_on_cuda
 from .pickles import packed, unpacked
 
 __all__ = ["Elementwise", "elementwise"]

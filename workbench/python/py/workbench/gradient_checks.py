@@ -12,7 +12,7 @@ from ._workbench import GradReport
 from .copying import copies
 from .errors import ArgumentError, make_argument_error
 from .gradient_rules import is_floating, outputs_of
-from .outside import dtype_of, flat
+from .python_implementations import dtype_of, flat
 from .spec import DTYPES
 
 __all__ = ["by_calls", "clearer", "fit", "hold", "of_fresh", "typed"]

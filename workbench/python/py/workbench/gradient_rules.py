@@ -9,7 +9,7 @@ from . import _workbench
 from ._workbench import ExtensionFunction, HostFunction, Kernel, KernelTemplate, NativeLibraryOp, NativeOp
 from .autograd import needs_grad
 from .errors import make_argument_error, nearest, plural
-from .outside import returns_of, schema_of
+from .python_implementations import returns_of, schema_of
 
 if TYPE_CHECKING:
     from .differentiable import Differentiable

@@ -14,7 +14,7 @@ from .benchmark import OPTIONS
 from .description import Documentation
 from .differentiable import Differentiable, Here, Lookup, OF_KERNELS
 from .errors import make_argument_error
-from .outside import flat, is_on_cuda, run, specs_in
+from .python_implementations import flat, is_on_cuda, run, specs_in
 from .spec import moved_to_first
 
 __all__ = ["LibraryOp", "PythonOp"]

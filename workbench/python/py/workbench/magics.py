@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
-from . import notebook_editor, tracebacks
+from . import notebook_language_service, tracebacks
 from ._annotations import a_type
 from ._compile import collect_headers
 from ._compile import compile as compile_source
@@ -21,7 +21,7 @@ from ._options import parse_options
 from ._workbench import Kernel, KernelTemplate, Module, format_seconds, has_queued, history_of_texts, synchronize
 from .benchmark import bench as time_callables
 from .cells import whole_line
-from .declared import Declared
+from .unregistered_operators import Declared
 from .description import block_of
 from .differentiable import Differentiable
 from .errors import ArgumentError, CompileError, DeviceUnavailable
@@ -427,7 +427,7 @@ def load_ipython_extension(shell: Any) -> None:
     if _help_without_a_body not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_without_a_body)
     tracebacks.install(shell)
-    notebook_editor.install(shell)
+    notebook_language_service.install(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -444,4 +444,4 @@ def unload_ipython_extension(shell: Any) -> None:
     if _help_without_a_body in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_without_a_body)
     tracebacks.uninstall(shell)
-    notebook_editor.uninstall(shell)
+    notebook_language_service.uninstall(shell)

@@ -21,9 +21,9 @@ from .description import Documentation
 from .copying import copies
 from .differentiable import Differentiable, here_of
 from .library_operators import LibraryOp, PythonOp
-from .declared import Declared
+from .unregistered_operators import Declared
 from .errors import ArgumentError, KernelFault, KernelTimeout, make_argument_error
-from .outside import Outside, dtype_of, is_on_cuda, run, tuple_type
+from .python_implementations import Outside, dtype_of, is_on_cuda, run, tuple_type
 from .random_arguments import random_arguments
 from .spec import DTYPES, device_name, moved_to_first, Spec
 from .versions import Kept, kept_of, Versioned

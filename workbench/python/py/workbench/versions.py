@@ -11,7 +11,7 @@ from ._workbench import CheckReport, Kernel, Module, NativeHistory
 from .copying import copies
 from .errors import make_argument_error
 from .history import History
-from .outside import Outside
+from .python_implementations import Outside
 
 #: The most versions of an operator that Python keeps its part of, as the native half keeps its own.
 MOST = 1000

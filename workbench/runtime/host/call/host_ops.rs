@@ -7,10 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 use super::super::answer::Answer;
 use super::super::exceptions::{ENDS, PYTHON};
 use super::super::export::{Export, Inferred, LibraryEntry, LibraryLine, Objects, Registration};
-use super::super::fit::unfit;
+use super::super::misfits::unfit;
 use super::super::python::Surroundings;
 use super::super::value::Value;
-use super::super::{format, work};
+use super::super::{snprintf, work};
 use super::{Call, CallState, Limits, MAX_WARNINGS, memory};
 use crate::ir::HostOp;
 use crate::ir::host_op::Chapter;
@@ -196,7 +196,7 @@ impl CallState {
                 Ok(Value::None)
             }
             // `snprintf(..)`
-            (HostOp::Format, [Value::Text(format), args @ ..]) => format::c(format, args).map(Value::Text),
+            (HostOp::Format, [Value::Text(format), args @ ..]) => snprintf::c(format, args).map(Value::Text),
             (HostOp::Set, [Value::List(all)]) => Ok(Value::Set(all.clone())),
             // `c10::str(..)`
             (HostOp::Join, parts) => Ok(Value::Text(parts.iter().map(Value::to_string).collect())),
@@ -249,7 +249,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::super::super::array::{DeviceTag, HostTensor};
-    use super::super::super::notes::Notes;
+    use super::super::super::kept_between_calls::Notes;
     use super::*;
     use crate::ir::host_op::Operand;
     use crate::runtime::DType;

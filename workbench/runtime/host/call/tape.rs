@@ -18,12 +18,12 @@ use std::collections::HashMap;
 
 use super::super::answer::Answer;
 use super::super::array::{DeviceTag, HostTensor};
-use super::super::fit::unfit;
+use super::super::misfits::unfit;
 use super::super::ops;
 use super::super::ops::gradients::{self, ElementPlaces, Reads};
 use super::super::value::Value;
 use super::CallState;
-use super::recording::Recording;
+use super::backward::Recording;
 use crate::back::Exception;
 use crate::ir::HostOp;
 use crate::runtime::DType;

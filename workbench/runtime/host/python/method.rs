@@ -3,8 +3,8 @@
 use super::super::answer::Answer;
 use super::super::array::DeviceTag;
 use super::super::call::{VALUES, needs_values};
-use super::super::fit::unfit;
 use super::super::foreign::{self, Foreign};
+use super::super::misfits::unfit;
 use super::super::ops;
 use super::super::value::Value;
 use super::{FAILED, NONE, NULL, Object, Python, truth};

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::answer::Answer;
 use super::export::Export;
-use super::format;
+use super::snprintf;
 use super::value::Value;
 use crate::back::Exception;
 
@@ -406,7 +406,7 @@ impl Python {
     }
 
     fn formatted(&self, format: &str, args: &[Value]) -> Answer<String> {
-        format::python(format, args, |letter, handle| match letter {
+        snprintf::python(format, args, |letter, handle| match letter {
             'R' | 'A' => self.repr(handle),
             'T' => self.type_name(handle),
             _ => self.str(handle),

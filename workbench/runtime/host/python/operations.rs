@@ -2,7 +2,7 @@
 
 use super::super::answer::Answer;
 use super::super::export::{Export, Registration};
-use super::super::fit::unfit;
+use super::super::misfits::unfit;
 use super::super::value::Value;
 use super::number::Integer;
 use super::{Dict, FAILED, MAX_OBJECTS, NULL, Object, Python, Surroundings, TYPES, class_of, is_of};

@@ -17,20 +17,20 @@ pub mod avx512;
 pub mod double;
 pub mod erf;
 pub mod exp;
+mod functions;
 pub mod hyperbolic;
 pub mod inverse;
 pub mod log;
 pub mod power;
 pub mod root;
 mod scalar;
-mod table;
 #[cfg(test)]
 mod tests;
 pub mod trig;
 
+pub use functions::{double as of_doubles, double_address, float as of_floats, float_address, rare_double, rare_float};
+pub use functions::{sixteen_doubles, sixteen_floats};
 pub use scalar::Scalar;
-pub use table::{double as of_doubles, double_address, float as of_floats, float_address, rare_double, rare_float};
-pub use table::{sixteen_doubles, sixteen_floats};
 
 /// Adding this to a small `float` rounds it to an integer, which is then in the low bits.
 const ROUNDER: f32 = 12_582_912.0;

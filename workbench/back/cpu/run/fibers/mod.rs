@@ -23,7 +23,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::block_sync::index_of;
 use super::launch::{Launch, Running};
-use super::{faults, poll, stop};
+use super::{fault_messages, poll, stop};
 use crate::back::cpu::abi::context::{EntryFn, SlotFrame, WorkerCtx};
 use crate::back::cpu::abi::host_fn::PauseReason;
 use crate::back::cpu::abi::site::SiteKind;
@@ -395,5 +395,5 @@ fn span(launch: &Launch<'_>, site: u64) -> Span {
 /// A fault of a thread.
 fn at(launch: &Launch<'_>, ctx: &mut Running, t: usize, kind: FaultKind, site: u64, detail: String) -> RawFault {
     ctx.thread = index_of(ctx, t);
-    faults::at(ctx, launch, kind, span(launch, site), detail)
+    fault_messages::at(ctx, launch, kind, span(launch, site), detail)
 }

@@ -9,7 +9,7 @@ use super::{Builder, Form, Version};
 use crate::back::Dim3;
 use crate::back::cpu::facts::analysis::FuncInfo;
 use crate::back::cpu::facts::split::ValueHome;
-use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
+use crate::back::cpu::wide::value_forms::{FOLLOWED, LANES, SMALL, Survey, first_exit};
 use crate::back::cpu::wide::{Maker, in_step, jit};
 use crate::ir::{Block, Builtin, CompareOp, Function, Op, Stmt, Type, Value};
 use crate::pass::regions::{Node, Sequence};

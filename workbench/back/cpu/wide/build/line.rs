@@ -6,7 +6,7 @@ use super::names::Name;
 use super::range::{Counter, Counts};
 use super::{Builder, Form, MAX_EXPRESSION, Version, in_row, scalar_of};
 use crate::back::Dim3;
-use crate::back::cpu::wide::forms::{FOLLOWED, LANES, SMALL};
+use crate::back::cpu::wide::value_forms::{FOLLOWED, LANES, SMALL};
 use crate::back::lane::build::{int, long, ty};
 use crate::back::lane::table::NumberOp;
 use crate::back::lane::tree::{Binary, Expr};

@@ -8,7 +8,7 @@ mod aligned;
 mod arith;
 mod atomic;
 mod both_sides;
-mod collectives;
+mod collective_calls;
 mod control;
 mod corners;
 mod frame;
@@ -28,15 +28,15 @@ mod sums;
 mod types;
 mod vars;
 mod walk;
-mod warps;
+mod warp_collectives;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::given::{Given, Limits};
 use self::names::Name;
 pub(super) use self::types::scalar_of;
-use super::forms::{Form, Forms, Geometry, LANES, Quotients, Survey};
 use super::unsupported::{Result, TOO_LONG, Unsupported};
+use super::value_forms::{Form, Forms, Geometry, LANES, Quotients, Survey};
 use super::walk::{CHUNKS, Walk};
 use super::{Maker, in_step, overwritten};
 use crate::back::Dim3;

@@ -5,7 +5,7 @@
 use super::{atomics, masked};
 use crate::back::cpu::abi::context::WorkerCtx;
 use crate::back::cpu::math::{lanes, reciprocal};
-use crate::back::cpu::run::{faults, tick};
+use crate::back::cpu::run::{fault_messages, tick};
 use crate::back::lane::table::{Access, Element, FaultOp, Kind, LaneOp, MemoryOp, NumberOp, Op, Space};
 use crate::back::lane::tree::Field;
 use crate::back::lane::types::Ty;
@@ -114,7 +114,7 @@ unsafe extern "C" fn stop(ctx: *mut WorkerCtx, state: &State) -> u32 {
     unsafe {
         (*ctx).fault = [state.site, state.a, state.b];
         (*ctx).block_linear += u64::from(state.block);
-        faults::fault(ctx, state.packed(state.thread));
+        fault_messages::fault(ctx, state.packed(state.thread));
     }
     1
 }

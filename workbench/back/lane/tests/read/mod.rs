@@ -1,4 +1,4 @@
-//! From the C of a kernel to the kernel, as [`super::super::c`] writes it and somebody may by hand: [`token`] makes words of the text and expands its macros, [`expr`]
+//! From the C of a kernel to the kernel, as [`super::super::write_c`] writes it and somebody may by hand: [`token`] makes words of the text and expands its macros, [`expr`]
 //! reads types and expressions, this page statements. Names become variables, operations of the table, functions and labels.
 
 mod expr;

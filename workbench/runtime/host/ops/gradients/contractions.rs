@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::places::{ElementPlaces, of_whole};
-use super::reads::{Operation, Reads};
+use super::saved_variables::{Operation, Reads};
+use super::view_places::{ElementPlaces, of_whole};
 use super::{Answer, HostTensor, Made, Step, Value, ints, op, tensor};
 use crate::runtime::host::array::contiguous_strides;
 

@@ -1,6 +1,6 @@
 //! Derivatives of operations on elements.
 
-use super::reads::{Operation, Reads, Results};
+use super::saved_variables::{Operation, Reads, Results};
 use super::{
     Answer, HostTensor, Made, Step, Value, add, binary, dropped, masked, mul, one_minus, op, plus, scaled, unary,
 };

@@ -3,23 +3,23 @@
 //!
 //! One formula serves all operations that only move elements: the operation runs on the numbers of the elements. An operation without a
 //! formula is an error by its name when a gradient comes to it. The values that a derivative reads, which may not be written before it runs,
-//! are stated beside it (`reads.rs`).
+//! are stated beside it (`saved_variables.rs`).
 
 mod contractions;
 mod elementwise;
-mod moves;
-mod places;
+mod indexing;
 mod products;
-mod reads;
 mod reductions;
+mod saved_variables;
 mod scans;
+mod view_places;
 
 use super::{Answer, DeviceTag, HostTensor, Value, run};
 use crate::back::Exception;
 use crate::runtime::DType;
-pub use places::{ElementPlaces, of_whole};
-pub use reads::Reads;
-use reads::{Operation, Results};
+pub use saved_variables::Reads;
+use saved_variables::{Operation, Results};
+pub use view_places::{ElementPlaces, of_whole};
 
 /// True if the results of an operation have no gradient: they are no numbers of the argument's, or do not depend on its values.
 pub fn is_constant(name: &str) -> bool {
@@ -92,7 +92,7 @@ pub fn backward(
     let step = Step { name, args, results, grads, needs };
     let groups = [
         elementwise::backward,
-        moves::backward,
+        indexing::backward,
         products::backward,
         reductions::backward,
         scans::backward,
@@ -109,7 +109,7 @@ pub fn backward(
 pub fn reads(name: &str, args: &[Value], tensors: &[&HostTensor], needs: &[bool]) -> Reads {
     let of = Operation { name, args, tensors, needs };
     let groups =
-        [elementwise::reads, moves::reads, products::reads, reductions::reads, scans::reads, contractions::reads];
+        [elementwise::reads, indexing::reads, products::reads, reductions::reads, scans::reads, contractions::reads];
     groups.into_iter().find_map(|group| group(&of)).unwrap_or_else(|| Reads::all(&of, Results::None))
 }
 

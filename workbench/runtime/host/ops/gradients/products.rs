@@ -1,6 +1,6 @@
 //! Derivatives of products of matrices.
 
-use super::reads::{Operation, Reads};
+use super::saved_variables::{Operation, Reads};
 use super::{Answer, HostTensor, Made, Step, Value, binary, mul, op, reduced, reshaped, scaled, tensor};
 
 /// The values that the derivative of one of these reads.

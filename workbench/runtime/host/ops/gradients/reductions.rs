@@ -1,6 +1,6 @@
 //! Derivatives of reductions and of normalisations by them.
 
-use super::reads::{Operation, Reads, Results};
+use super::saved_variables::{Operation, Reads, Results};
 use super::{
     Answer, HostTensor, Made, Step, Value, add, binary, ints, masked, mul, op, reshaped, scaled, tensor, unary,
 };

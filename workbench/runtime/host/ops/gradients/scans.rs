@@ -1,6 +1,6 @@
 //! Derivatives of products along a dimension, where zeros cannot be divided by.
 
-use super::reads::{Operation, Reads, Results};
+use super::saved_variables::{Operation, Reads, Results};
 use super::{Answer, Made, Step, Value, binary, dropped, ints, masked, mul, op, reshaped, tensor, unary};
 
 /// The values that the derivative of one of these reads.

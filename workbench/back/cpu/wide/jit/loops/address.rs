@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
+use super::graph::{Index, Place};
 use super::read::{DEPTH, Local, Read};
-use super::values::{Index, Place};
 use crate::back::cpu::wide::jit::value::At;
 use crate::back::lane::tree::{Binary, Expr, Var};
 use crate::back::lane::types::Ty;

@@ -1,59 +1,14 @@
-//! Machine code of a loop: registers for the values of a round, and AVX-512 instructions.
+//! Machine code of a loop: AVX-512 instructions.
 //!
-//! The code is a function of one address, at which lies all that the loop reads from outside ([`Frame`]). Registers are allocated in one
-//! pass over the round, as everything in it is used after it is computed. Values from outside stay in registers while there are enough,
-//! else instructions read them from memory; if registers are too few even so, there is no code.
+//! The code is a function of one address, at which lies all that the loop reads from outside ([`Frame`]). Values from
+//! outside stay in registers ([`super::registers`]) while there are enough, else instructions read them from memory; if registers are too few even so, there is no code.
 
 use iced_x86::code_asm::*;
 use iced_x86::{IcedError, Register};
 
-use super::values::{Id, Index, Op, Place};
+use super::graph::{Counter, Id, Index, Loop, Op, Place};
+use super::registers::{ADDRESSES, CALLERS, Full, Registers, ZMM, addresses};
 use crate::back::lane::tree::Binary;
-
-/// A loop.
-pub struct Loop {
-    pub ops: Vec<Op>,
-    /// The order of a round.
-    pub order: Vec<Id>,
-    /// The final value of each variable.
-    pub roots: Vec<Id>,
-    /// The place where a variable is read and left, if not in the frame.
-    pub homes: Vec<Option<Place>>,
-    pub given: usize,
-    pub ones: usize,
-    pub pointers: usize,
-    pub factors: usize,
-    /// Bits that choose between stores.
-    pub flags: usize,
-    /// The counter; none if there is but one round.
-    pub counter: Option<Counter>,
-    /// The stores, in their order.
-    pub stores: Vec<Store>,
-    /// Lines of the cache that a round asks for.
-    pub asked: Vec<Place>,
-}
-
-/// A store at the end of a round.
-#[derive(Debug, Clone, Copy)]
-pub struct Store {
-    /// The flag that guards the store, and the value that it has to have.
-    pub when: Option<(usize, bool)>,
-    /// True if it goes past the cache.
-    pub past: bool,
-    pub place: Place,
-    pub id: Id,
-}
-
-/// The counter of the rounds.
-#[derive(Debug, Clone, Copy)]
-pub struct Counter {
-    pub is_long: bool,
-    pub signed: bool,
-    /// The comparison with the limit that holds while there are rounds.
-    pub goes_on: Binary,
-    /// The cost of a round in the budget.
-    pub cost: i32,
-}
 
 /// Offsets from the address that the code gets: all numbers of 8 bytes, then numbers of 4, then vectors.
 pub struct Frame {
@@ -96,6 +51,12 @@ impl From<IcedError> for Stop {
     }
 }
 
+impl From<Full> for Stop {
+    fn from(_: Full) -> Self {
+        Stop::Full
+    }
+}
+
 pub(super) type Made<T> = Result<T, Stop>;
 
 /// The code of a loop; none where registers are too few.
@@ -119,35 +80,6 @@ pub fn encode(of: &Loop) -> Option<Vec<u8>> {
     })
 }
 
-/// The registers of pointers and factors: all factors have one, and the pointers that rounds use most; none if there are too few.
-fn addresses(of: &Loop) -> Option<Vec<Option<AsmRegister64>>> {
-    let mut uses = vec![0_usize; of.pointers];
-    let loads = of.order.iter().filter_map(|id| match of.ops[*id] {
-        Op::Load(place) | Op::LoadOne(place) => Some(place),
-        _ => None,
-    });
-    let stores = of.stores.iter().map(|store| store.place);
-    loads.chain(stores).chain(of.asked.iter().copied()).for_each(|place| uses[place.pointer] += 1);
-    // A pointer that is used once, in code that runs once, is read once anyway.
-    let worth = if of.counter.is_some() { 1 } else { 2 };
-    let mut wanted: Vec<usize> = (0..of.pointers).filter(|i| uses[*i] >= worth).collect();
-    wanted.sort_by_key(|i| (std::cmp::Reverse(uses[*i]), *i));
-    wanted.truncate(ADDRESSES.len().checked_sub(of.factors)?);
-    let mut all = vec![None; of.pointers + of.factors];
-    let given = wanted.into_iter().chain(of.pointers..of.pointers + of.factors);
-    given.zip(ADDRESSES).for_each(|(i, register)| all[i] = Some(register));
-    Some(all)
-}
-
-pub(super) const ZMM: [AsmRegisterZmm; 32] = [
-    zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13, zmm14, zmm15, zmm16, zmm17,
-    zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
-];
-pub(super) const MASKS: [AsmRegisterK; 7] = [k1, k2, k3, k4, k5, k6, k7];
-/// Registers for addresses; those from the sixth on have to be saved for the caller. Other pointers are read from memory into `rcx`.
-const ADDRESSES: [AsmRegister64; 11] = [rsi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15];
-const CALLERS: usize = 5;
-
 /// The last operand of an instruction.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
@@ -161,14 +93,7 @@ pub(super) struct Code<'a> {
     pub(super) asm: CodeAssembler,
     /// The register of each pointer, then of each factor.
     addresses: Vec<Option<AsmRegister64>>,
-    /// The register of each value, by its place among all; of masks, by their place among mask registers.
-    pub(super) places: Vec<Option<usize>>,
-    /// The number of uses to come of each value.
-    pub(super) left: Vec<usize>,
-    free: Vec<usize>,
-    free_masks: Vec<usize>,
-    /// Registers to be freed after the current instruction.
-    passing: Vec<usize>,
+    pub(super) registers: Registers<'a>,
     /// True for each value that is read from memory.
     pub(super) in_memory: Vec<bool>,
 }
@@ -188,13 +113,9 @@ impl<'a> Code<'a> {
         Ok(Code {
             frame: Frame::new(of),
             asm: CodeAssembler::new(64)?,
-            addresses: addresses(of).ok_or(Stop::Full)?,
-            places: vec![None; of.ops.len()],
-            free: (of.roots.len()..ZMM.len()).rev().collect(),
-            free_masks: (0..MASKS.len()).rev().collect(),
-            passing: Vec::new(),
+            addresses: addresses(of)?,
             in_memory: in_memory.collect(),
-            left,
+            registers: Registers::new(of, left),
             of,
         })
     }
@@ -224,7 +145,7 @@ impl<'a> Code<'a> {
             }
         }
         for id in kept {
-            let register = self.free.pop().ok_or(Stop::Full)?;
+            let register = self.registers.take()?;
             match of.ops[*id] {
                 Op::Given(i) => self.joined(ZMM[register], self.frame.given + 64 * i as i32)?,
                 Op::One(i) => {
@@ -232,10 +153,10 @@ impl<'a> Code<'a> {
                 }
                 _ => return Err(Stop::Broken),
             }
-            self.places[*id] = Some(register);
+            self.registers.places[*id] = Some(register);
             self.in_memory[*id] = false;
             // These registers are never freed.
-            self.left[*id] += 1;
+            self.registers.left[*id] += 1;
         }
         match of.counter {
             Some(counter) => self.rounds(counter)?,
@@ -337,7 +258,7 @@ impl<'a> Code<'a> {
         // Variables keep their registers.
         for id in &of.order {
             if let Op::Carried(i) = of.ops[*id] {
-                self.places[*id] = Some(i);
+                self.registers.places[*id] = Some(i);
             }
         }
         for id in &of.order {
@@ -365,7 +286,7 @@ impl<'a> Code<'a> {
                 } else {
                     self.asm.vmovups(to, from)?
                 }
-                self.free.append(&mut self.passing);
+                self.registers.end_of_instruction();
             }
             if when.is_some() {
                 // A label needs an instruction of its own.
@@ -376,63 +297,20 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// Frees the registers of operands that are not used again, after an instruction has read them.
-    pub(super) fn done(&mut self, op: Op) {
-        for part in op.uses() {
-            self.left[part] -= 1;
-            if self.left[part] == 0
-                && let Some(place) = self.places[part].take()
-            {
-                if self.of.ops[part].is_mask() {
-                    self.free_masks.push(place);
-                } else if place >= self.of.roots.len() {
-                    self.free.push(place);
-                }
-            }
-        }
-        self.free.append(&mut self.passing);
-    }
-
-    /// A register for a result: the variable's own if the result is that variable's final value and its old value is not needed any more.
-    pub(super) fn target(&mut self, id: Id) -> Made<AsmRegisterZmm> {
-        let own = self.of.roots.iter().position(|root| *root == id).filter(|own| !self.is_taken(*own));
-        let place = match own {
-            Some(own) => own,
-            None => self.free.pop().ok_or(Stop::Full)?,
-        };
-        self.places[id] = Some(place);
-        Ok(ZMM[place])
-    }
-
-    /// True if a variable's register holds a value that is still to be read.
-    fn is_taken(&self, place: usize) -> bool {
-        self.places.iter().zip(&self.of.ops).any(|(at, op)| *at == Some(place) && !op.is_mask())
-    }
-
-    pub(super) fn mask_target(&mut self, id: Id) -> Made<AsmRegisterK> {
-        let place = self.free_masks.pop().ok_or(Stop::Full)?;
-        self.places[id] = Some(place);
-        Ok(MASKS[place])
-    }
-
-    pub(super) fn mask(&self, id: Id) -> Made<AsmRegisterK> {
-        self.places[id].map(|place| MASKS[place]).ok_or(Stop::Broken)
-    }
-
     /// A value in a register, loaded for the one instruction if need be.
     pub(super) fn register(&mut self, id: Id) -> Made<AsmRegisterZmm> {
-        if let Some(place) = self.places[id] {
+        if let Some(place) = self.registers.places[id] {
             return Ok(ZMM[place]);
         }
-        let place = self.free.pop().ok_or(Stop::Full)?;
-        self.passing.push(place);
+        let place = self.registers.take()?;
+        self.registers.passing.push(place);
         self.load(id, ZMM[place])?;
         Ok(ZMM[place])
     }
 
     /// The operand for a value; valid until the next address is needed.
     pub(super) fn source(&mut self, id: Id) -> Made<Source> {
-        match self.places[id] {
+        match self.registers.places[id] {
             Some(place) => Ok(Source::Register(ZMM[place])),
             None => Ok(Source::Memory(match self.of.ops[id] {
                 Op::Given(i) => zmmword_ptr(rdi + (self.frame.given + 64 * i as i32)),
@@ -480,14 +358,15 @@ impl<'a> Code<'a> {
     /// Moves the final values of variables into their registers, if they are elsewhere.
     fn settle(&mut self) -> Made<()> {
         let of = self.of;
-        let elsewhere: Vec<usize> = (0..of.roots.len()).filter(|i| self.places[of.roots[*i]] != Some(*i)).collect();
+        let elsewhere: Vec<usize> =
+            (0..of.roots.len()).filter(|i| self.registers.places[of.roots[*i]] != Some(*i)).collect();
         // A value in another variable's register is saved before that is overwritten.
         let mut copies = Vec::new();
         for &i in &elsewhere {
-            let from = self.places[of.roots[i]];
+            let from = self.registers.places[of.roots[i]];
             match from {
                 Some(place) if place < of.roots.len() => {
-                    let spare = self.free.pop().ok_or(Stop::Full)?;
+                    let spare = self.registers.take()?;
                     self.asm.vmovaps(ZMM[spare], ZMM[place])?;
                     copies.push(Some(spare));
                 }

@@ -2,8 +2,9 @@
 
 use iced_x86::code_asm::*;
 
-use super::encode::{Code, MASKS, Made, Source, Stop, ZMM};
-use super::values::{Binary, Both, Compare, Id, Op, Unary};
+use super::encode::{Code, Made, Source, Stop};
+use super::graph::{Binary, Both, Compare, Id, Op, Unary};
+use super::registers::{MASKS, ZMM};
 
 impl Code<'_> {
     /// The instructions of an operation.
@@ -12,15 +13,15 @@ impl Code<'_> {
         match op {
             Op::Carried(_) => {}
             Op::Given(_) | Op::One(_) | Op::Load(_) | Op::LoadOne(_) => {
-                if !self.in_memory[id] && self.places[id].is_none() {
-                    let to = self.target(id)?;
+                if !self.in_memory[id] && self.registers.places[id].is_none() {
+                    let to = self.registers.target(id)?;
                     self.load(id, to)?;
                 }
             }
             Op::Unary(unary, a) => {
                 let a = self.source(a)?;
-                self.done(op);
-                let to = self.target(id)?;
+                self.registers.done(op);
+                let to = self.registers.target(id)?;
                 self.unary(unary, to, a)?;
             }
             Op::Binary(binary, a, b) => {
@@ -32,15 +33,15 @@ impl Code<'_> {
                     && !self.in_memory[b];
                 let (a, b) = if swap { (b, a) } else { (a, b) };
                 let (a, b) = (self.register(a)?, self.source(b)?);
-                self.done(op);
-                let to = self.target(id)?;
+                self.registers.done(op);
+                let to = self.registers.target(id)?;
                 self.binary(binary, to, a, b)?;
             }
             Op::Fused(minus, a, b, c) => self.fused(id, minus, [a, b, c])?,
             Op::Compare(how, a, b) => {
                 let (a, b) = (self.register(a)?, self.source(b)?);
-                self.done(op);
-                let to = self.mask_target(id)?;
+                self.registers.done(op);
+                let to = self.registers.mask_target(id)?;
                 let code = |n: u8| u32::from(n);
                 match (how, b) {
                     (Compare::Float(n), Source::Register(b)) => self.asm.vcmpps(to, a, b, code(n))?,
@@ -52,9 +53,9 @@ impl Code<'_> {
                 }
             }
             Op::Both(both, a, b) => {
-                let (a, b) = (self.mask(a)?, self.mask(b)?);
-                self.done(op);
-                let to = self.mask_target(id)?;
+                let (a, b) = (self.registers.mask(a).ok_or(Stop::Broken)?, self.registers.mask(b).ok_or(Stop::Broken)?);
+                self.registers.done(op);
+                let to = self.registers.mask_target(id)?;
                 match both {
                     Both::And => self.asm.kandw(to, a, b)?,
                     Both::Or => self.asm.korw(to, a, b)?,
@@ -62,15 +63,15 @@ impl Code<'_> {
                 }
             }
             Op::Not(a) => {
-                let a = self.mask(a)?;
-                self.done(op);
-                let to = self.mask_target(id)?;
+                let a = self.registers.mask(a).ok_or(Stop::Broken)?;
+                self.registers.done(op);
+                let to = self.registers.mask_target(id)?;
                 self.asm.knotw(to, a)?;
             }
             Op::Choose(m, a, b) => {
-                let (mask, b, a) = (self.mask(m)?, self.register(b)?, self.source(a)?);
-                self.done(op);
-                let to = masked(self.target(id)?, mask)?;
+                let (mask, b, a) = (self.registers.mask(m).ok_or(Stop::Broken)?, self.register(b)?, self.source(a)?);
+                self.registers.done(op);
+                let to = masked(self.registers.target(id)?, mask)?;
                 match a {
                     Source::Register(a) => self.asm.vblendmps(to, b, a)?,
                     Source::Memory(a) => self.asm.vblendmps(to, b, a)?,
@@ -144,13 +145,13 @@ impl Code<'_> {
         let op = self.of.ops[id];
         let ends = |code: &Self, part: Id| {
             let uses = op.uses().filter(|other| *other == part).count();
-            code.places[part].is_some() && code.left[part] == uses
+            code.registers.places[part].is_some() && code.registers.left[part] == uses
         };
         let (a, b) = if self.in_memory[a] && !self.in_memory[b] { (b, a) } else { (a, b) };
         if !ends(self, c) && ends(self, a) && a != b && a != c {
             let (x, y, z) = (self.register(a)?, self.register(b)?, self.source(c)?);
-            let place = self.places[a].take().ok_or(Stop::Broken)?;
-            self.done(op);
+            let place = self.registers.places[a].take().ok_or(Stop::Broken)?;
+            self.registers.done(op);
             // The result takes the factor's register.
             match (minus, z) {
                 (false, Source::Register(z)) => self.asm.vfmadd213ps(x, y, z)?,
@@ -158,25 +159,25 @@ impl Code<'_> {
                 (true, Source::Register(z)) => self.asm.vfnmadd213ps(x, y, z)?,
                 (true, Source::Memory(z)) => self.asm.vfnmadd213ps(x, y, z)?,
             }
-            self.places[id] = Some(place);
+            self.registers.places[id] = Some(place);
             return Ok(());
         }
         let x = self.register(a)?;
         let to = if ends(self, c) && a != c && b != c {
-            let place = self.places[c].take().ok_or(Stop::Broken)?;
-            self.places[id] = Some(place);
+            let place = self.registers.places[c].take().ok_or(Stop::Broken)?;
+            self.registers.places[id] = Some(place);
             ZMM[place]
         } else {
             // The factors are used again.
-            let to = self.target(id)?;
-            match self.places[c] {
+            let to = self.registers.target(id)?;
+            match self.registers.places[c] {
                 Some(place) => self.asm.vmovaps(to, ZMM[place])?,
                 None => self.load(c, to)?,
             }
             to
         };
         let y = self.source(b)?;
-        self.done(op);
+        self.registers.done(op);
         match (minus, y) {
             (false, Source::Register(y)) => self.asm.vfmadd231ps(to, x, y)?,
             (false, Source::Memory(y)) => self.asm.vfmadd231ps(to, x, y)?,

@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
+use super::graph::{Id, Op};
 use super::read::{DEPTH, Local, Read};
-use super::values::{Id, Op};
 use crate::back::cpu::wide::jit::emit::Binding;
 use crate::back::cpu::wide::jit::scalar::I64;
 use crate::back::cpu::wide::jit::value::{At, Num, Val, clif_type};

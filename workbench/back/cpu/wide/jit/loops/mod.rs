@@ -3,29 +3,31 @@
 //! The code generator has vectors of 128 bits. On a processor with AVX-512, two kinds of piece run in registers of 512 instead: loops whose rounds
 //! compute lanes of 32 bits and nothing else, read memory at addresses that move with a counter, write to such addresses in the end and do not
 //! branch; and *stretches*, statements that an `if` guards or that need no checks, which do the same once. Their computations are read from the lane
-//! IR ([`read`], [`shape`], [`loop_invariant`], [`operations`], [`address`]) into a graph ([`values`]), which becomes instructions of its own ([`encode`],
+//! IR ([`read`], [`shape`], [`loop_invariant`], [`lane_operations`], [`address`]) into a graph ([`graph`]), which becomes instructions of its own ([`encode`],
 //! [`instructions`]). The code is a function that the rest calls, with all its inputs in one piece of memory, or in the scratch of a block; that of a
 //! loop returns when there are no more rounds, or when the budget is used up. The checks are the kernel's own: it checks the places of the first and
 //! the last round ahead of such loops, and the condition of a stretch. All else stays as it was, and [`Left`] says why.
 
 mod address;
 mod encode;
+mod graph;
 mod instructions;
+mod lane_operations;
 mod loop_invariant;
-mod operations;
 mod read;
+mod registers;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod values;
 
 use cranelift_codegen::ir::{
     self as clif, AbiParam, ExtFuncData, ExternalName, InstBuilder, MemFlagsData, Signature, UserExternalName, types,
 };
 
-use self::encode::{Counter, Frame, Loop};
+use self::encode::Frame;
+use self::graph::Place;
+use self::graph::{Counter, Loop};
 use self::read::{Found, Read};
-use self::values::Place;
 use super::emit::{After, Binding, Emitter, free};
 use super::scalar::I64;
 use super::value::{At, Num, Parts, Val, Vectors, clif_type};

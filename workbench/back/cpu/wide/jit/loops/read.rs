@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::address::Linear;
-use super::encode::{Counter, Store};
+use super::graph::{Counter, Store};
+use super::graph::{Id, Index, Op, Place, Values};
 use super::shape::{assigned, budget, effect, is_mentioned, leaving};
-use super::values::{Id, Index, Op, Place, Values};
 use crate::back::cpu::wide::jit::emit::{After, Binding, Emitter};
 use crate::back::cpu::wide::jit::scalar::I64;
 use crate::back::cpu::wide::jit::value::{At, Num, Parts, Val};

@@ -1,7 +1,7 @@
 //! Derivatives of operations that move elements. The operation itself tells which element goes where: it runs on the numbers of the
 //! elements, and the gradient of an element is the sum of the gradients at the places where its number comes.
 
-use super::reads::{Operation, Reads, Results};
+use super::saved_variables::{Operation, Reads, Results};
 use super::{
     Answer, ElementPlaces, HostTensor, Made, Step, Value, binary, dropped, mul, of_whole, op, reshaped, scaled, tensor,
     unary,

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::back::lane::tree;
+
 /// The number of an operation.
 pub type Id = usize;
 
@@ -198,4 +200,49 @@ impl Values {
             }
         }
     }
+}
+
+/// A loop.
+pub struct Loop {
+    pub ops: Vec<Op>,
+    /// The order of a round.
+    pub order: Vec<Id>,
+    /// The final value of each variable.
+    pub roots: Vec<Id>,
+    /// The place where a variable is read and left, if not in the frame.
+    pub homes: Vec<Option<Place>>,
+    pub given: usize,
+    pub ones: usize,
+    pub pointers: usize,
+    pub factors: usize,
+    /// Bits that choose between stores.
+    pub flags: usize,
+    /// The counter; none if there is but one round.
+    pub counter: Option<Counter>,
+    /// The stores, in their order.
+    pub stores: Vec<Store>,
+    /// Lines of the cache that a round asks for.
+    pub asked: Vec<Place>,
+}
+
+/// A store at the end of a round.
+#[derive(Debug, Clone, Copy)]
+pub struct Store {
+    /// The flag that guards the store, and the value that it has to have.
+    pub when: Option<(usize, bool)>,
+    /// True if it goes past the cache.
+    pub past: bool,
+    pub place: Place,
+    pub id: Id,
+}
+
+/// The counter of the rounds.
+#[derive(Debug, Clone, Copy)]
+pub struct Counter {
+    pub is_long: bool,
+    pub signed: bool,
+    /// The comparison with the limit that holds while there are rounds.
+    pub goes_on: tree::Binary,
+    /// The cost of a round in the budget.
+    pub cost: i32,
 }

@@ -1,7 +1,7 @@
 //! Sites: the places of a kernel that can fault or call a helper, and the messages made of the words that they leave.
 //!
 //! Generated code keeps only a site's number and two words of operands; what a message says of the
-//! access is made here, after the fact. The whole text with its line and thread is `runtime/fault_text.rs`.
+//! access is made here, after the fact. The whole text with its line and thread is `runtime/fault_display.rs`.
 
 use std::borrow::Cow;
 

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 from . import _workbench
 from .differentiable import Differentiable
 from .errors import make_argument_error
-from .outside import returns_of
+from .python_implementations import returns_of
 
 __all__ = ["Declared"]
 

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::value::Value;
 use crate::back::Exception;
 use crate::back::printf::{PrintfArg, format_record};
-use crate::ir::format::{ArgKind, Conversion, MAX_COUNT, Piece, parse};
+use crate::ir::printf_format::{ArgKind, Conversion, MAX_COUNT, Piece, parse};
 
 fn wrong<T>(message: String) -> Answer<T> {
     Err((Exception::Runtime, message))

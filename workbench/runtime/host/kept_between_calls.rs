@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::answer::Answer;
-use super::fit::unfit;
+use super::misfits::unfit;
 use super::value::Value;
 use crate::back::Exception;
 use crate::ir::HostOp;

@@ -84,7 +84,7 @@ impl Error {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::fault_text::fault(self))
+        f.write_str(&super::fault_display::fault(self))
     }
 }
 

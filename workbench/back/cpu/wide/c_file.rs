@@ -6,8 +6,8 @@ use super::prelude;
 use crate::back::Dim3;
 use crate::back::cpu::abi::context::Field;
 use crate::back::cpu::abi::host_fn::{self, HostFn};
-use crate::back::lane::c;
 use crate::back::lane::tree::Kernel;
+use crate::back::lane::write_c;
 
 /// The text of a kernel for blocks of a shape; `spans`: whether blocks are one long row of threads. `addresses` are those of the functions
 /// that it calls, by their numbers in [`host_fn`].
@@ -19,7 +19,7 @@ pub fn text(kernel: &Kernel, block: Dim3, spans: bool, addresses: &[usize]) -> S
         let _ = writeln!(out, "#define SPAN {x}u");
     }
     out.push_str(prelude::FAULTS);
-    out.push_str(&c::before(kernel));
+    out.push_str(&write_c::before(kernel));
     let pack = match (y, z) {
         (1, 1) => "t".to_owned(),
         _ => format!("t % {x} | t / {x} % {y} << 10 | t / {} << 20", x * y),
@@ -40,6 +40,6 @@ pub fn text(kernel: &Kernel, block: Dim3, spans: bool, addresses: &[usize]) -> S
          if (st->faulted && st->now >= st->block && st->thread <= t) {{ stop(ctx, st); return -1; }}\n\
          return ((i64 (*)(char*, u64, u32)){poll:#x}ull)(ctx, site, pack(t)); }}"
     );
-    out.push_str(&c::kernel(kernel));
+    out.push_str(&write_c::kernel(kernel));
     out
 }

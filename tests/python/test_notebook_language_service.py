@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from workbench import notebook_editor
+from workbench import notebook_language_service
 from workbench.cells import cuda_texts
 
 interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
@@ -44,7 +44,7 @@ def test_a_beginning_is_replaced_by_the_name(shell):
 
 def test_macros_of_the_magics_line_are_known(shell):
     assert KERNEL.replace("BODY", "i = threadIdx") in completed(shell, KERNEL.replace("BODY", "i = threadI|"))
-    problems = notebook_editor.answer({"id": 1, "request": "problems", "cell": KERNEL.replace("BODY", "i = N + M;")})
+    problems = notebook_language_service.answer({"id": 1, "request": "problems", "cell": KERNEL.replace("BODY", "i = N + M;")})
     assert [problem["message"].split(";")[0] for problem in problems["problems"]] == ["unknown name `M`"]
 
 
@@ -63,7 +63,7 @@ def test_defines_are_read_as_the_magic_reads_them():
 def test_values_that_are_filled_in_later_are_no_problems():
     wrong = "__global__ void k(int* out) { int a[N]; out[0] = a[0]; }"
     for line, count in (("-D N={n}", 0), ("-D N=$n", 0), ("-D N=nothing", 1)):
-        answer = notebook_editor.answer({"id": 1, "request": "problems", "cell": f"%%kernel {line}\n{wrong}"})
+        answer = notebook_language_service.answer({"id": 1, "request": "problems", "cell": f"%%kernel {line}\n{wrong}"})
         assert len(answer["problems"]) == count, line
 
 
@@ -129,23 +129,23 @@ def test_only_texts_that_are_compiled_as_they_stand_have_problems():
     asked = [f'wb.compile("""{wrong}""")', f'wb.load_inline("x", cpp_sources=a, cuda_sources="""{wrong}""")', f"%%kernel\n{wrong}"]
     asked += [f'wb.compile("""{wrong}""", defines={{"nothing": 4}})', f'wb.compile("""{wrong}""" + TAIL)', f'wb.compile("""{wrong}\\n""")']
     asked += [f'wb.compile(r"""{wrong}\\\n""")', f'compile("""{wrong}""", "<s>", "exec")', f'text = """{wrong}"""']
-    counts = [len(notebook_editor.answer({"request": "problems", "cell": cell})["problems"]) for cell in asked]
+    counts = [len(notebook_language_service.answer({"request": "problems", "cell": cell})["problems"]) for cell in asked]
     assert counts == [1, 0, 1, 0, 0, 0, 1, 0, 0]
 
 
 def test_problems_are_placed_in_utf16_units():
     cell = "%%kernel\n// 🙂🙂\n__global__ void k(int* out) { out[0] = threadidx.x; }"
-    (problem,) = notebook_editor.answer({"id": 7, "request": "problems", "cell": cell})["problems"]
+    (problem,) = notebook_language_service.answer({"id": 7, "request": "problems", "cell": cell})["problems"]
     units = cell.encode("utf-16-le")
     assert units[2 * problem["from"] : 2 * problem["to"]].decode("utf-16-le") == "threadidx"
     assert problem["replacement"] == {"from": problem["from"], "to": problem["to"], "text": "threadIdx"}
     offset = problem["from"] - len("out[0] = ") + 1
-    shown = notebook_editor.answer({"id": 8, "request": "hover", "cell": cell, "offset": offset})
+    shown = notebook_language_service.answer({"id": 8, "request": "hover", "cell": cell, "offset": offset})
     assert shown == {"id": 8, "hover": "```cpp\nint* out\n```\n\n"}
 
 
 def test_an_unknown_request_is_answered():
-    assert "no request 'dance'" in notebook_editor.answer({"id": 1, "request": "dance"})["error"]
+    assert "no request 'dance'" in notebook_language_service.answer({"id": 1, "request": "dance"})["error"]
 
 
 class Comm:
@@ -194,7 +194,7 @@ def test_a_kernel_inspects_cuda_and_leaves_python_alone():
     cut = cell[: cell.index("fmaf") + 4]
     assert shell.kernel.do_inspect(cut, len(cut) + 2)["found"]
     comm = Comm()
-    shell.kernel.comm_manager.targets[notebook_editor.TARGET](comm, {})
+    shell.kernel.comm_manager.targets[notebook_language_service.TARGET](comm, {})
     comm.handler({"content": {"data": {"id": 1, "request": "problems", "cell": "%%kernel\n"}}})
     assert comm.sent == [{"id": 1, "problems": []}]
     shell.run_line_magic("unload_ext", "workbench")

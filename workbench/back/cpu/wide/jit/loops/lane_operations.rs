@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::address::element;
+use super::graph::{Binary, Both, Compare, Id, Op, Unary};
 use super::read::{Local, Read};
-use super::values::{Binary, Both, Compare, Id, Op, Unary};
 use crate::back::cpu::wide::jit::value::At;
 use crate::back::lane::not_vectorised::Reason;
 use crate::back::lane::table::{self, Access, Element, LaneOp, NumberOp, Space};
