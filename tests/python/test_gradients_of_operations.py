@@ -29,6 +29,8 @@ ROWS = {
     "lgamma": ("torch::lgamma(x)", [1, 2, 0.5, 10], [0], [-GAMMA, 1 - GAMMA, -GAMMA - 2 * np.log(2), 2.251752589066721], [0]),
     # `erfinv(0.5)` is 0.4769362762044699 (DLMF 7.17).
     "erfinv": ("torch::erfinv(x)", [0, 0.5, 1], [0], np.sqrt(np.pi) / 2 * np.exp(np.square([0, 0.4769362762044699, INF])), [0]),
+    # `-log(x) - 1`.
+    "special_entr": ("torch::special_entr(x)", [0, 1, np.exp(-1), 0.5, -1, NAN], [0], [INF, -1, 0, np.log(2) - 1, NAN, NAN], [0]),
     "fmax": ("torch::fmax(x, y)", [1, NAN, 2], [2, 1, 2], [0, 0, 0.5], [1, 1, 0.5]),
     "fmin": ("torch::fmin(x, y)", [1, 3, 2], [2, NAN, 2], [1, 1, 0.5], [0, 0, 0.5]),
     "maximum": ("torch::maximum(x, y)", [1, NAN, 2], [2, 1, 2], [0, 1, 0.5], [1, 1, 0.5]),

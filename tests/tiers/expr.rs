@@ -307,7 +307,7 @@ impl Scope {
             }
             11 => format!("fma{f}({}, {}, {})", self.expr(ty, d), self.expr(ty, d), self.expr(ty, d)),
             12 | 13 => {
-                let name = *self.rng.pick(&["fmin", "fmax", "fdim"]);
+                let name = *self.rng.pick(&["fmin", "fmax", "fdim", "nextafter"]);
                 format!("{name}{f}({}, {})", self.expr(ty, d), self.expr(ty, d))
             }
             14 => format!("copysign{f}({}, {})", self.expr(ty, d), self.number(ty, d)),

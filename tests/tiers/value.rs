@@ -247,6 +247,17 @@ macro_rules! exact {
                     x - $args[1]
                 }
             }
+            MathFn::Nextafter => {
+                if x < $args[1] {
+                    x.next_up()
+                } else if x > $args[1] {
+                    x.next_down()
+                } else if x == $args[1] {
+                    $args[1]
+                } else {
+                    x + $args[1]
+                }
+            }
             MathFn::Fmin => least!(x, $args[1], true),
             MathFn::Fmax => least!(x, $args[1], false),
             MathFn::Fma => x.mul_add($args[1], $args[2]),

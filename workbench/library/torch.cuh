@@ -1107,6 +1107,7 @@ inline Tensor layer_norm(const Tensor& input, IntArrayRef shape, const std::opti
 inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false, bool = false) {
     return __wb::op<Tensor>("embedding", weight, indices, padding_idx, scale_grad_by_freq);
 }
+inline Tensor special_entr(const Tensor& self) { return __wb::op<Tensor>("special_entr", self); }
 inline Tensor mse_loss(const Tensor& input, const Tensor& target, int64_t reduction = 1) {
     return __wb::op<Tensor>("mse_loss", input, target, reduction);
 }

@@ -137,6 +137,8 @@ families! {
     fdim Real { F32 FdimF32, F64 FdimF64 }
     /// The first with the sign of the second.
     copysign Real { F32 CopysignF32, F64 CopysignF64 }
+    /// The next number towards the second.
+    nextafter Real { F32 NextafterF32, F64 NextafterF64 }
     /// The absolute value.
     fabs Real { F32 FabsF32, F64 FabsF64 }
     /// The square root.

@@ -163,6 +163,10 @@ operations! {
         CopysignF32 "copysign_f32" (F32, F32) -> F32, Moves;
         /// The first with the sign of the second.
         CopysignF64 "copysign_f64" (F64, F64) -> F64, Moves;
+        /// The next number after the first towards the second; the second where both are equal.
+        NextafterF32 "nextafter_f32" (F32, F32) -> F32, Spreads;
+        /// The next number after the first towards the second; the second where both are equal.
+        NextafterF64 "nextafter_f64" (F64, F64) -> F64, Spreads;
         /// The other sign.
         NegF32 "neg_f32" (F32) -> F32, Moves;
         /// The other sign.

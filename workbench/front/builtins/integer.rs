@@ -50,6 +50,12 @@ fn join(b: &mut Builder, lo: Value, hi: Value) -> Value {
     b.binary(BinaryOp::Or, hi, lo)
 }
 
+/// The number of set bits modulo 2.
+fn parity(b: &mut Builder, a: &[Value]) -> Value {
+    let (count, one) = (b.bit(BitFn::Popc, a[0]), b.int(Scalar::I32, 1));
+    b.binary(BinaryOp::And, count, one)
+}
+
 /// Byte `i` of the result is byte `(s >> 4*i) & 7` of `y:x` (CUDA C++ Programming Guide, `__byte_perm`).
 fn byte_perm(b: &mut Builder, a: &[Value]) -> Value {
     let bytes = join(b, a[0], a[1]);
@@ -214,6 +220,9 @@ pub const TABLE: &[Sig] = sigs! {
     "__builtin_popcount" (U) -> I, POPC, "Set bits, in host code too.";
     "__builtin_popcountl" (UL) -> I, POPC, "Set bits, in host code too.";
     "__builtin_popcountll" (ULL) -> I, POPC, "Set bits, in host code too.";
+    "__builtin_parity" (U) -> I, Lower::Value(parity), "Set bits modulo 2, in host code too.";
+    "__builtin_parityl" (UL) -> I, Lower::Value(parity), "Set bits modulo 2, in host code too.";
+    "__builtin_parityll" (ULL) -> I, Lower::Value(parity), "Set bits modulo 2, in host code too.";
     "__builtin_ffs" (I) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
     "__builtin_ffsl" (L) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";
     "__builtin_ffsll" (LL) -> I, FFS, "One plus the index of the lowest set bit, 0 for none, in host code too.";

@@ -222,6 +222,16 @@ fn positive_differences_are_found_in_lanes() {
 }
 
 #[test]
+fn next_numbers_are_found_in_lanes() {
+    for (ty, op) in [("float", "nextafter_f32("), ("double", "nextafter_f64(")] {
+        let text = format!("__global__ void k({ty}* y, {ty} a) {{ int i = threadIdx.x; y[i] = nextafter(y[i], a); }}");
+        let code = code_of(&text);
+        assert!(code.contains(op), "{code}");
+        assert!(!code.contains("each2_"), "{code}");
+    }
+}
+
+#[test]
 fn code_for_the_meantime_replaces_nothing_better() {
     let options = front::Options::default();
     let text = "__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }";

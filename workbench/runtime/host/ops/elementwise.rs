@@ -55,10 +55,24 @@ fn floating(name: &str) -> Option<Unary> {
         "atanh" => f64::atanh,
         "lgamma" => libm::lgamma,
         "digamma" => digamma,
+        "special_entr" => entropy,
         "deg2rad" => f64::to_radians,
         "rad2deg" => f64::to_degrees,
         _ => return None,
     })
+}
+
+/// The entropy of an event of this probability; there is none below zero.
+fn entropy(x: f64) -> f64 {
+    if x > 0.0 {
+        -x * x.ln()
+    } else if x == 0.0 {
+        0.0
+    } else if x.is_nan() {
+        x
+    } else {
+        f64::NEG_INFINITY
+    }
 }
 
 /// The derivative of the logarithm of the gamma function: its asymptotic series (Abramowitz and Stegun 6.3.18) from 10 on; the
@@ -249,6 +263,8 @@ fn unary(args: &mut Args<'_>) -> Answer<Value> {
         let f = |v: f64| match args.name {
             // The root and its reciprocal are two steps, each rounded to the type itself.
             "rsqrt" => 1.0 / operand::rounded(dtype)(step(v.sqrt())),
+            // The logarithm and the product, too.
+            "special_entr" if v > 0.0 => -v * operand::rounded(dtype)(v.ln()),
             "deg2rad" => v * step(std::f64::consts::PI / 180.0),
             "rad2deg" => v * step(180.0 / std::f64::consts::PI),
             _ => f(v),

@@ -267,6 +267,7 @@ impl Builder<'_> {
             MathFn::Copysign => families::copysign(of),
             MathFn::Fma => families::fma(of),
             MathFn::Fdim => families::fdim(of),
+            MathFn::Nextafter => families::nextafter(of),
             MathFn::Fmin if easy => families::min2(of),
             MathFn::Fmax if easy => families::max2(of),
             MathFn::Fmin => families::fmin(of),

@@ -513,6 +513,8 @@ lanewise! {
     U64ToF64 (a: L u64) -> D f64 { a as f64 }
     FmaF32 (a: F f32, b: F f32, c: F f32) -> F f32 { a.mul_add(b, c) }
     FmaF64 (a: D f64, b: D f64, c: D f64) -> D f64 { a.mul_add(b, c) }
+    NextafterF32 (a: F f32, b: F f32) -> F f32 { libm::nextafterf(a, b) }
+    NextafterF64 (a: D f64, b: D f64) -> D f64 { libm::nextafter(a, b) }
 }
 
 /// Lanes of two vectors by their numbers.

@@ -42,6 +42,20 @@ ROUND(f64, vf64)
 FDIM(f32, vf32)
 FDIM(f64, vf64)
 
+/* The next number towards the second: the bits of a number count its size, up or down by one, the largest to infinity; beside zero is the
+   smallest number with the second's sign. Neither less nor greater are equal numbers, which give the second, and NaN, which a sum spreads. */
+#define NEXTAFTER(ty, vty, ity, vity) \
+    FN vty nextafter_##ty(vty x, vty y) { \
+        const vty zero = splat_##ty(0); \
+        const vity one = splat_##ity(1); \
+        const m16 less = lt_##ty(x, y), greater = lt_##ty(y, x), down = less ^ lt_##ty(zero, x); \
+        const vty moved = cast_##ity##_##ty(add_##ity(cast_##ty##_##ity(x), select_##ity(down, splat_##ity(-1), one))); \
+        const vty next = select_##ty(eq_##ty(x, zero), copysign_##ty(cast_##ity##_##ty(one), y), moved); \
+        return select_##ty(less | greater, next, select_##ty(eq_##ty(x, y), y, add_##ty(x, y))); \
+    }
+NEXTAFTER(f32, vf32, i32, vi32)
+NEXTAFTER(f64, vf64, i64, vi64)
+
 /* Bits. */
 #define LANEWISE64TO32(name, expr) \
     FN vi32 name(vi64 x) { \

@@ -235,7 +235,7 @@ fn clamped_between(step: &Step<'_>, low: &Value, high: &Value) -> Answer<Vec<Opt
 
 /// The gradient of one tensor's elements.
 fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
-    use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LN_10, PI};
+    use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
     let (g, x, y) = (|| step.grad(), || step.arg(0), || step.result());
     let square = |a: &Value| unary("square", a);
     let over = |a: &Value, b: &Value| binary("div", a, b);
@@ -269,6 +269,7 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
             "erf" => scaled(&mul(&g()?, &unary("exp", &unary("neg", &square(&x())?)?)?)?, FRAC_2_SQRT_PI)?,
             "erfc" => scaled(&mul(&g()?, &unary("exp", &unary("neg", &square(&x())?)?)?)?, -FRAC_2_SQRT_PI)?,
             "erfinv" => scaled(&mul(&g()?, &unary("exp", &square(&y()?)?)?)?, 1.0 / FRAC_2_SQRT_PI)?,
+            "special_entr" => unary("neg", &mul(&g()?, &plus(&unary("log", &x())?, 1.0)?)?)?,
             "reciprocal" => unary("neg", &mul(&g()?, &square(&y()?)?)?)?,
             "abs" => mul(&g()?, &unary("sign", &x())?)?,
             "neg" => unary("neg", &g()?)?,
@@ -313,26 +314,30 @@ fn slope(step: &Step<'_>) -> Option<Answer<Value>> {
                 let upper = op("where", vec![binary("lt", &x(), &Value::Int(3))?, curved, g()?])?;
                 dropped(&upper, &binary("le", &x(), &Value::Int(-3))?)?
             }
-            "gelu" => match step.arg(1) {
-                Value::Text(how) if how == "tanh" => {
-                    let (k, c) = ((2.0 / PI).sqrt(), 0.044_715);
-                    let inner = scaled(&mul(&x(), &plus(&scaled(&square(&x())?, c)?, 1.0)?)?, k)?;
-                    let t = unary("tanh", &inner)?;
-                    let left = scaled(&plus(&t, 1.0)?, 0.5)?;
-                    let rise = scaled(&plus(&scaled(&square(&x())?, 3.0 * c)?, 1.0)?, 0.5 * k)?;
-                    let right = mul(&mul(&x(), &one_minus(&square(&t)?)?)?, &rise)?;
-                    mul(&g()?, &add(&left, &right)?)?
-                }
-                _ => {
-                    let share = scaled(&plus(&unary("erf", &scaled(&x(), FRAC_1_SQRT_2)?)?, 1.0)?, 0.5)?;
-                    let density = scaled(&unary("exp", &scaled(&square(&x())?, -0.5)?)?, 1.0 / (2.0 * PI).sqrt())?;
-                    mul(&g()?, &add(&share, &mul(&x(), &density)?)?)?
-                }
-            },
+            "gelu" => gelu(step)?,
             _ => return Ok(None),
         }))
     };
     made().transpose()
+}
+
+/// The gradient of `gelu`, by the hyperbolic tangent or by the error function.
+fn gelu(step: &Step<'_>) -> Answer<Value> {
+    use std::f64::consts::{FRAC_1_SQRT_2, PI};
+    let (g, x) = (step.grad()?, step.arg(0));
+    let square = unary("square", &x)?;
+    if matches!(step.arg(1), Value::Text(how) if how == "tanh") {
+        let (k, c) = ((2.0 / PI).sqrt(), 0.044_715);
+        let inner = scaled(&mul(&x, &plus(&scaled(&square, c)?, 1.0)?)?, k)?;
+        let t = unary("tanh", &inner)?;
+        let left = scaled(&plus(&t, 1.0)?, 0.5)?;
+        let rise = scaled(&plus(&scaled(&square, 3.0 * c)?, 1.0)?, 0.5 * k)?;
+        let right = mul(&mul(&x, &one_minus(&unary("square", &t)?)?)?, &rise)?;
+        return mul(&g, &add(&left, &right)?);
+    }
+    let share = scaled(&plus(&unary("erf", &scaled(&x, FRAC_1_SQRT_2)?)?, 1.0)?, 0.5)?;
+    let density = scaled(&unary("exp", &scaled(&square, -0.5)?)?, 1.0 / (2.0 * PI).sqrt())?;
+    mul(&g, &add(&share, &mul(&x, &density)?)?)
 }
 
 /// `scale * x` above zero, `scale * alpha * (exp(input_scale * x) - 1)` below.

@@ -37,6 +37,8 @@ const UNARY: &[(&str, &str)] = &[
     ("erf", "erf(x)"),
     ("erfc", "erfc(x)"),
     ("erfinv", "erfinv(x)"),
+    // The logarithm and the product are two steps, each rounded to the element type `E`.
+    ("special_entr", "x > T(0) ? -x * (T)(E)log(x) : x == T(0) ? T(0) : x != x ? x : T(-INFINITY)"),
     ("reciprocal", "T(1) / x"),
     ("abs", "fabs(x)"),
     ("neg", "-x"),

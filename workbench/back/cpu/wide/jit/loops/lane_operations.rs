@@ -138,6 +138,7 @@ impl<'k> Read<'_, 'k, '_> {
                 let is_none = self.values.add(Op::Compare(Compare::Float(LE), x, y))?;
                 self.values.add(Op::Choose(is_none, zero, difference))
             }
+            (LaneOp::NextafterF32, &[x, y]) => self.next(x, y),
             (LaneOp::RsqrtF32, &[x]) => self.rsqrt(x),
             (LaneOp::RoundF32, &[x]) => self.rounded(x),
             _ => self.no(Reason::Operation(table::Op::Lanes(op))),
@@ -147,6 +148,26 @@ impl<'k> Read<'_, 'k, '_> {
     fn with_bits(&mut self, binary: Binary, x: Id, bits: u32) -> Option<Id> {
         let bits = self.bits(bits)?;
         self.values.add(Op::Binary(binary, x, bits))
+    }
+
+    /// The definition is the prelude's.
+    fn next(&mut self, x: Id, y: Id) -> Option<Id> {
+        let [zero, one, minus] = [0, 1, u32::MAX].map(|bits| self.bits(bits));
+        let less = self.values.add(Op::Compare(Compare::Float(LT), x, y))?;
+        let greater = self.values.add(Op::Compare(Compare::Float(LT), y, x))?;
+        let is_positive = self.values.add(Op::Compare(Compare::Float(LT), zero?, x))?;
+        let down = self.values.add(Op::Both(Both::Xor, less, is_positive))?;
+        let step = self.values.add(Op::Choose(down, minus?, one?))?;
+        let moved = self.values.add(Op::Binary(Binary::AddInt, x, step))?;
+        let sign = self.with_bits(Binary::And, y, 0x8000_0000)?;
+        let least = self.values.add(Op::Binary(Binary::Or, sign, one?))?;
+        let is_zero = self.values.add(Op::Compare(Compare::Float(EQ), x, zero?))?;
+        let next = self.values.add(Op::Choose(is_zero, least, moved))?;
+        let equal = self.values.add(Op::Compare(Compare::Float(EQ), x, y))?;
+        let sum = self.values.add(Op::Binary(Binary::Add, x, y))?;
+        let same = self.values.add(Op::Choose(equal, y, sum))?;
+        let differ = self.values.add(Op::Both(Both::Or, less, greater))?;
+        self.values.add(Op::Choose(differ, next, same))
     }
 
     /// The definition is that of `math/reciprocal.rs`, operation by operation.
@@ -297,6 +318,7 @@ fn instruction(op: LaneOp) -> Instruction {
         | L::FminF32
         | L::FmaxF32
         | L::FdimF32
+        | L::NextafterF32
         | L::RsqrtF32
         | L::RoundF32 => Several,
         // The rest: 64-bit lanes, masks, operations without a vector instruction, and those that are read before their operands are.

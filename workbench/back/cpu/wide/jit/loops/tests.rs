@@ -107,7 +107,12 @@ fn check_then(texts: [&str; 3], numbers: (i64, i64), is_one: bool) -> Left {
     let (wide, loops) = run_then(texts, numbers, true);
     assert_eq!((none, loops), (0, usize::from(is_one)), "{body}");
     assert_eq!(wide.numbers, narrow.numbers, "{body}");
-    assert_eq!(wide.written, narrow.written, "{body}");
+    // The bits of a NaN may differ: a word that is one both ways is the same, be it a float or not.
+    let words = |left: &Left| left.written.iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect::<Vec<u32>>();
+    for (i, (a, b)) in words(&wide).into_iter().zip(words(&narrow)).enumerate() {
+        let nans = f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan();
+        assert!(a == b || nans, "word {i}: {a:#x}, not {b:#x}; {body}");
+    }
     assert!(wide.floats == narrow.floats, "{body}");
     for (i, (a, b)) in wide.lanes.iter().zip(&narrow.lanes).enumerate() {
         for l in 0..16 {
@@ -361,6 +366,7 @@ const FLOATS: &[(&str, usize)] = &[
     ("fmin_f32", 2),
     ("fmax_f32", 2),
     ("fdim_f32", 2),
+    ("nextafter_f32", 2),
     ("neg_f32", 1),
     ("fabs_f32", 1),
     ("copysign_f32", 2),
