@@ -142,9 +142,10 @@ impl Code {
         // The clock costs more than a small launch.
         let work = config.grid.count().saturating_mul(config.block.count()).saturating_mul(entry.estimate);
         let may_improve = wide.as_ref().is_none_or(|(_, better)| *better);
-        let is_timed = compiled.wide.is_some() && may_improve && work > MIN_TIMED_WORK;
+        let may_be_wide = compiled.wide.is_some() && wide::may_be_wide(config.grid, config.block);
+        let is_timed = may_be_wide && may_improve && work > MIN_TIMED_WORK;
         let later = Later { module: compiled, func, block: config.block, args: &words };
-        let better = (compiled.wide.is_some() && may_improve && work > MIN_TIMED_WORK).then_some(&later as &dyn Better);
+        let better = is_timed.then_some(&later as &dyn Better);
         let wide = wide.map(|(code, _)| code);
         let start = is_timed.then(Instant::now);
         if wide.is_none() && schedule::is_worth_good_code(entry, config) {

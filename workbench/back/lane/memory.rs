@@ -189,6 +189,8 @@ accesses! { of:
     Store "st" STORED (PLACE, of) -> NOTHING;
     /// Neighbours of a mask.
     StoreSome "stm" STORED (MASK, PLACE, of) -> NOTHING;
+    /// A line of elements, of a mask: the place of the first lane's, the step in bytes. If elements overlap, the last one stays.
+    StoreLine "sl" WHOLE (MASK, PLACE, ONE_I32, of) -> NOTHING;
     /// Elements anywhere, of a mask, at offsets from the place.
     StoreAt "sc" STORED (MASK, PLACE, I64, of) -> NOTHING;
     /// Elements anywhere of which some are out of bounds: these are noted, the others written. As [`Access::LoadChecked`], then what is written.
@@ -205,7 +207,7 @@ impl Access {
             | Access::LoadAt
             | Access::LoadIndexed
             | Access::LoadChecked => false,
-            Access::Store | Access::StoreSome | Access::StoreAt | Access::StoreChecked => true,
+            Access::Store | Access::StoreSome | Access::StoreLine | Access::StoreAt | Access::StoreChecked => true,
         }
     }
 
@@ -218,6 +220,7 @@ impl Access {
             | Access::LoadAt
             | Access::LoadIndexed
             | Access::StoreSome
+            | Access::StoreLine
             | Access::StoreAt => 1,
             Access::LoadChecked | Access::StoreChecked => 4,
         }

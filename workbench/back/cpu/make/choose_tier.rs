@@ -9,7 +9,7 @@ use crate::back::cpu::image::EntryPoint;
 use crate::back::cpu::run::launch::Better;
 use crate::back::cpu::run::wide_code::WideCode;
 use crate::back::cpu::tier::Tier;
-use crate::back::cpu::wide::HOT;
+use crate::back::cpu::wide::{HOT, may_be_wide};
 use crate::back::{Dim3, FaultKind, Interrupt, LaunchConfig};
 use crate::ir::FuncId;
 
@@ -46,7 +46,7 @@ pub fn code(
     config: &LaunchConfig<'_>,
     deadline: Option<Instant>,
 ) -> Wanted {
-    let Some(wide) = &module.wide else { return Ok(None) };
+    let Some(wide) = module.wide.as_ref().filter(|_| may_be_wide(config.grid, config.block)) else { return Ok(None) };
     if wide.is_wanted_now() && config.block.count() > 0 {
         let until = Until { interrupt: config.interrupt, deadline };
         if let Err(case) = wide.make_for(&module.image.globals, (func, config.block), args, &until) {

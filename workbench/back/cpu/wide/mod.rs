@@ -41,8 +41,9 @@ use std::time::Duration;
 use self::build::Builder;
 use self::compile_c::Failed;
 use self::steering::{Fixed, Steer};
+use self::unroll::Plain;
 use self::unsupported::{Result, TOO_LONG, Unsupported};
-use self::value_forms::{Quotients, Survey};
+use self::value_forms::{MOST_THREADS, Quotients, Survey};
 use crate::back::cpu::abi::context::EntryFn;
 use crate::back::cpu::data::Globals;
 use crate::back::cpu::facts::analysis::FuncInfo;
@@ -63,8 +64,11 @@ pub fn available() -> std::result::Result<(), &'static str> {
     compiler::available().map(|_| ())
 }
 
-/// Deepest nesting of loops that are unrolled.
-const MAX_NESTED: usize = 3;
+/// True if a launch may run wide code, whose indices reach so many threads in each dimension.
+pub fn may_be_wide(grid: Dim3, block: Dim3) -> bool {
+    let threads = |blocks: u32, of_each: u32| u64::from(blocks) * u64::from(of_each);
+    [threads(grid.x, block.x), threads(grid.y, block.y), threads(grid.z, block.z)].iter().all(|n| *n <= MOST_THREADS)
+}
 
 /// The total time of launches after which a kernel is worth a compiler's time.
 pub const HOT: Duration = Duration::from_millis(15);
@@ -499,15 +503,9 @@ fn built(
         steering::fix(&mut function, steers, fixed);
         fold::run(&mut function);
     }
-    let (mut unrolled, mut any) = (function.clone(), false);
-    // Each round unrolls loops that lay in loops unrolled before.
-    for _ in 0..MAX_NESTED {
-        if !unroll::unroll(&mut unrolled, block, !fixed.is_empty()) {
-            break;
-        }
-        fold::run(&mut unrolled);
-        any = true;
-    }
+    let mut unrolled = function.clone();
+    let plain = if fixed.is_empty() { Plain::No } else { Plain::Short };
+    let any = unroll::unroll(&mut unrolled, block, plain) | unroll::arrays_in_registers(&mut unrolled, block);
     let mut found = Err(TOO_LONG);
     if any {
         found = built_one(module, data, unrolled, (block, maker));

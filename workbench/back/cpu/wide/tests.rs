@@ -259,3 +259,58 @@ fn code_for_the_meantime_replaces_nothing_better() {
     wide.put_meanwhile(&case, late);
     is_now(&best, false);
 }
+
+#[test]
+fn places_in_64_bits_that_a_loop_moves_stay_rows() {
+    let code = code_of(
+        "__global__ void k(const double* x, double* y, int nx, int nz) { int ix = blockIdx.x * blockDim.x + threadIdx.x; \
+         if (ix >= nx) return; size_t at = ix; \
+         for (int z = 0; z < nz; ++z) { y[at] = x[at] + x[at + 1]; at += nx; } }",
+    );
+    assert!(!code.contains("ga_f64") && !code.contains("sc_f64"), "{code}");
+}
+
+#[test]
+fn wide_code_is_for_launches_whose_indices_stay_small() {
+    let of = |x, y, z| Dim3 { x, y, z };
+    assert!(may_be_wide(of(1 << 21, 1, 1), of(256, 1, 1)));
+    assert!(!may_be_wide(of((1 << 21) + 1, 1, 1), of(256, 1, 1)));
+    assert!(!may_be_wide(of(1, 1 << 26, 1), of(1, 16, 1)));
+    assert!(may_be_wide(of(u32::MAX, 1, 1), of(0, 1, 1)));
+}
+
+#[test]
+fn arrays_of_a_thread_that_loops_go_through_live_in_registers() {
+    let text = "__global__ void k(const float* x, float* y, int n) { float sums[4][2] = {}; \
+                for (int k = 0; k < n; ++k) { float a[4]; for (int i = 0; i < 4; ++i) a[i] = x[k * 4 + i]; \
+                for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) sums[i][j] += a[i] * x[threadIdx.x + j]; } \
+                for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) y[(i * 2 + j) * blockDim.x + threadIdx.x] = sums[i][j]; }";
+    let code = code_of(text);
+    assert!(!code.contains("S0_0"), "{code}");
+    // An index that is known at run time alone keeps the array in memory, and its loops.
+    let code = code_of(&text.replace("sums[i][j];", "sums[i][(j + n) & 1];"));
+    assert!(code.contains("S0_0"), "{code}");
+}
+
+#[test]
+fn values_that_all_threads_share_are_one_number_behind_a_barrier() {
+    let text = "__global__ void k(const float* x, float* y, int n, int m) { __shared__ float a[256]; int size = n / m; IF \
+                float s = 0; for (int i = threadIdx.x; i < size; i += blockDim.x) s += x[i]; a[threadIdx.x] = s; __syncthreads(); \
+                for (int i = threadIdx.x; i < size; i += blockDim.x) y[i] = a[255 - threadIdx.x] + x[i]; }";
+    let code = code_of(&text.replace("IF", ""));
+    assert!(!code.contains("gx_f32") && !code.contains("ga_f32"), "{code}");
+    // Threads that left have not computed it, so the others find it lane by lane.
+    let code = code_of(&text.replace("IF", "if (x[threadIdx.x] < 0) return; size = n / (m + 1);"));
+    assert!(code.contains("ldm_f32") || code.contains("ga_f32"), "{code}");
+}
+
+#[test]
+fn members_of_vectors_are_read_and_written_as_lines() {
+    let code = code_of(
+        "__global__ void k(const float4* x, float2* y, double2* z) { int i = threadIdx.x; float4 v = x[i]; \
+         y[i] = make_float2(v.x + v.y, v.z + v.w); z[i] = make_double2(v.x, v.w); }",
+    );
+    for line in ["gl_f32((m16)0xffff, B_p0", "sl_f32((m16)0xffff, B_p1", "sl_f64((m16)0xffff, B_p2"] {
+        assert!(code.contains(line), "{line}: {code}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Unrolling of loops whose rounds are all known: loops with barriers whose rounds follow from the block's extents (the steps of a tree of
-//! reductions), and short loops whose bounds follow from a launch's scalars.
+//! reductions), short loops whose bounds follow from a launch's scalars, and loops whose counter is an index of a thread's own array
+//! (`for (i = 0; i < 8; ++i) sums[i] += ..`), which then lives in registers ([`arrays_in_registers`]).
 //!
 //! Each round of `for (int s = blockDim.x / 2; s > 0; s >>= 1)` is a region in which only the first `s` threads do anything. With a number
 //! for `s` the region is built for those threads alone.
@@ -9,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::value_forms::first_exit;
 use crate::back::Dim3;
 use crate::ir::{BinaryOp, Block, Builtin, Const, Function, Label, Local, Op, Scalar, Stmt, Value, eval};
+use crate::pass::{fold, promote};
 
 /// Most rounds of a loop that is unrolled.
 const MAX_ROUNDS: usize = 12;
@@ -19,10 +21,67 @@ const MAX_STATEMENTS: usize = 600;
 /// Most statements that a loop without barriers may become.
 const MAX_PLAIN: usize = 250;
 
-/// Unrolls the loops that it can, loops without barriers only if `plain`; true if there were any.
-pub fn unroll(func: &mut Function, block: Dim3, plain: bool) -> bool {
+/// Most rounds of a loop that goes through a thread's own array.
+const MAX_ELEMENTS: usize = 64;
+
+/// Deepest nesting of loops that are unrolled.
+const MAX_NESTED: usize = 3;
+
+/// The loops without barriers that are unrolled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plain {
+    No,
+    /// Short ones.
+    Short,
+    /// Those whose counter is an index of a thread's own array.
+    OfArrays,
+}
+
+/// Unrolls the loops that it can, and those that lie in them; true if there were any.
+pub fn unroll(func: &mut Function, block: Dim3, plain: Plain) -> bool {
+    let mut any = false;
+    for _ in 0..MAX_NESTED {
+        if !unroll_once(func, block, plain) {
+            break;
+        }
+        fold::run(func);
+        any = true;
+    }
+    any
+}
+
+/// Unrolls the loops that go through a thread's own arrays, and turns these into locals; false, and nothing is changed, where all arrays would
+/// stay in memory.
+pub fn arrays_in_registers(func: &mut Function, block: Dim3) -> bool {
+    if func.slots.is_empty() {
+        return false;
+    }
+    let mut unrolled = func.clone();
+    let is_done = unroll(&mut unrolled, block, Plain::OfArrays) && promote::run(&mut unrolled);
+    if is_done {
+        fold::run(&mut unrolled);
+        *func = unrolled;
+    }
+    is_done
+}
+
+/// The pointers into slots.
+fn into_slots(func: &Function) -> HashSet<Value> {
+    let mut found = HashSet::new();
+    func.body.for_each_stmt(&mut |stmt| {
+        if let Stmt::Let(v, op) = stmt
+            && (matches!(op, Op::SlotAddr(_)) || matches!(op, Op::PtrAdd { ptr, .. } if found.contains(ptr)))
+        {
+            found.insert(*v);
+        }
+    });
+    found
+}
+
+fn unroll_once(func: &mut Function, block: Dim3, plain: Plain) -> bool {
+    let slots = if plain == Plain::OfArrays { into_slots(func) } else { HashSet::new() };
     let mut body = std::mem::take(&mut func.body);
-    let mut unroller = Unroller { func, block, plain, constants: HashMap::new(), any: false };
+    let mut unroller = Unroller { func, block, plain, slots, constants: HashMap::new(), any: false };
     unroller.block(&mut body);
     let any = unroller.any;
     func.body = body;
@@ -32,7 +91,9 @@ pub fn unroll(func: &mut Function, block: Dim3, plain: bool) -> bool {
 struct Unroller<'f> {
     func: &'f mut Function,
     block: Dim3,
-    plain: bool,
+    plain: Plain,
+    /// The pointers into slots.
+    slots: HashSet<Value>,
     /// The known values.
     constants: HashMap<Value, Const>,
     any: bool,
@@ -121,11 +182,6 @@ impl Unroller<'_> {
     fn rounds(&self, stmt: &Stmt, locals: &HashMap<Local, Const>) -> Option<Rounds> {
         let Stmt::Loop { label, body, step } = stmt else { return None };
         let (exit, cond, stays) = first_exit(stmt)?;
-        let most = match body.stmts.iter().any(|s| matches!(s, Stmt::Barrier(_))) {
-            true => MAX_STATEMENTS,
-            false if self.plain => MAX_PLAIN,
-            false => return None,
-        };
         // The last round runs up to its exit, and the statements before it may fault.
         if goes_on(body, *label) || body.stmts[..exit].iter().any(may_fault) {
             return None;
@@ -137,6 +193,12 @@ impl Unroller<'_> {
             })
             .collect();
         let local = *counts.iter().next().filter(|_| counts.len() == 1)?;
+        let (most, most_rounds) = match self.plain {
+            _ if body.stmts.iter().any(|s| matches!(s, Stmt::Barrier(_))) => (MAX_STATEMENTS, MAX_ROUNDS),
+            Plain::Short => (MAX_PLAIN, MAX_ROUNDS),
+            Plain::OfArrays if self.goes_through_array(body, local) => (MAX_STATEMENTS, MAX_ELEMENTS),
+            _ => return None,
+        };
         let mut sets = 0;
         for block in [body, step] {
             block.for_each_stmt(&mut |s| sets += usize::from(matches!(s, Stmt::Set(l, _) if *l == local)));
@@ -155,12 +217,33 @@ impl Unroller<'_> {
                 let size = (body.count() + step.count()) * found.len();
                 return (size <= most).then_some(Rounds { local, counts: found, exit });
             }
-            if found.len() == MAX_ROUNDS {
+            if found.len() == most_rounds {
                 return None;
             }
             found.push(count);
             count = self.in_round(&step.stmts, next, (local, count))?;
         }
+    }
+
+    /// True if an index of a thread's own array is computed from a local.
+    fn goes_through_array(&self, body: &Block, local: Local) -> bool {
+        let (mut of_local, mut found) = (HashSet::new(), false);
+        body.for_each_stmt(&mut |stmt| {
+            let Stmt::Let(v, op) = stmt else { return };
+            let is_of_local = match op {
+                Op::Get(l) => *l == local,
+                Op::PtrAdd { ptr, index, .. } => {
+                    found |= self.slots.contains(ptr) && of_local.contains(index);
+                    of_local.contains(ptr)
+                }
+                Op::Binary(..) | Op::Unary(..) | Op::Convert(..) => op.operands().iter().any(|v| of_local.contains(v)),
+                _ => false,
+            };
+            if is_of_local {
+                of_local.insert(*v);
+            }
+        });
+        found
     }
 
     /// The value of an operand in a round.
@@ -169,6 +252,7 @@ impl Unroller<'_> {
             func: &mut Function::new("", self.func.kind, self.func.span),
             block: self.block,
             plain: self.plain,
+            slots: HashSet::new(),
             constants: self.constants.clone(),
             any: false,
         };

@@ -29,6 +29,10 @@ const MAX_RESTS: usize = 3;
 /// Most operations that are followed to bound a number.
 pub const FOLLOWED: u32 = 8;
 
+/// Most threads of a launch in one dimension: launches of more run the tier below. With it indices such as `blockIdx.x * blockDim.x + threadIdx.x`
+/// are [`SMALL`].
+pub const MOST_THREADS: u64 = 1 << 29;
+
 /// The bound below which numbers of 32 bits do not wrap around from one thread of a block to another.
 pub const SMALL: u64 = 1 << 30;
 
@@ -195,6 +199,8 @@ pub struct Forms<'f> {
     pub(super) may_cut: bool,
     /// The number of statements, of the next block, that nothing is cut in: they are made apart from the rest.
     uncut: usize,
+    /// True if lanes leave the kernel by a `return` that others do not take.
+    leaves: bool,
     /// Locals that are lanes whatever is assigned to them.
     forced: HashSet<Local>,
     /// The blocks around, the outermost first: `Yes` where some of the lanes of the enclosing block may be absent.
@@ -439,6 +445,7 @@ impl<'f> Forms<'f> {
             cuts: Vec::new(),
             may_cut: true,
             uncut: 0,
+            leaves: false,
             forced,
             varies: Vec::new(),
             enclosing: Vec::new(),
@@ -492,8 +499,8 @@ impl<'f> Forms<'f> {
         let of = |v: &Value| self.magnitude(*v, followed - 1);
         let found = match op {
             Op::Const(Const::Int(_, n)) => Some(n.unsigned_abs()),
-            Op::Builtin(Builtin::ThreadIdx(_) | Builtin::BlockDim(_)) => Some(1024),
-            Op::Builtin(_) => Some(1 << 31),
+            Op::Builtin(Builtin::ThreadIdx(d) | Builtin::BlockDim(d)) => Some(self.extent(*d)),
+            Op::Builtin(Builtin::BlockIdx(d) | Builtin::GridDim(d)) => Some(MOST_THREADS / self.extent(*d).max(1)),
             Op::Convert(_, a) if self.func.ty(*a).scalar().is_some_and(|s| !s.is_float()) => {
                 let n = of(a);
                 // A conversion to a narrower type, or of a negative number to an unsigned one, may give any number.
@@ -525,6 +532,12 @@ impl<'f> Forms<'f> {
             _ => None,
         };
         found.filter(|n| *n < 1 << 63).map_or(by_type, |n| n.min(by_type))
+    }
+
+    /// The extent of blocks in one dimension.
+    fn extent(&self, dim: u8) -> u64 {
+        let Dim3 { x, y, z } = self.geometry.block;
+        u64::from([x, y, z][usize::from(dim.min(2))])
     }
 
     fn keeps_value(&self, v: Value, a: Value, n: u64) -> bool {
@@ -580,7 +593,7 @@ impl<'f> Forms<'f> {
                     None => self.op(*v, op),
                 };
                 let is_kept = matches!(self.split.map(|s| s.values[i]), Some(ValueHome::Scratch(..)));
-                if rests.len() > MAX_RESTS || is_kept {
+                if rests.len() > MAX_RESTS || is_kept && !self.is_kept_as_one(*v, form) {
                     (self.values[i], self.rests[i]) = (Form::Lanes, Vec::new());
                 } else {
                     (self.values[i], self.rests[i]) = (form, rests);
@@ -625,6 +638,10 @@ impl<'f> Forms<'f> {
                     }
                 }
             }
+            Stmt::Return(_) => {
+                let leaves = self.varies.iter().any(|varies| *varies != Varies::No);
+                self.changed |= leaves && !std::mem::replace(&mut self.leaves, true);
+            }
             other => {
                 if let Some(v) = other.result() {
                     // Among statements with a result, only collectives give one number for all.
@@ -641,6 +658,12 @@ impl<'f> Forms<'f> {
                 }
             }
         }
+    }
+
+    /// True if other regions find a value in scratch as one number: all threads compute it, so that of a chunk's first is that of all.
+    fn is_kept_as_one(&self, v: Value, form: Form) -> bool {
+        let all_compute_it = !self.leaves && self.cuts.is_empty() && self.varies.iter().all(|v| *v == Varies::No);
+        form.is_one() && all_compute_it && self.func.ty(v).scalar() != Some(Scalar::Bool)
     }
 
     fn construct(&mut self, label: Label, blocks: &[&'f Block]) {

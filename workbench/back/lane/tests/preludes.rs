@@ -11,8 +11,8 @@ const LANES: &str = include_str!("../../cpu/wide/prelude/lanes.h");
 const FAULTS: &str = include_str!("../../cpu/wide/prelude/faults.h");
 
 /// Names that the prelude of AVX-512 defines for itself.
-const OWN_512: &str = "byte copysign8 fmax8 fmin8 four high8 join4 join8 joinf8 low8 note pair pd_to_i32 pd_to_i64 \
-    pd_to_u32 pd_to_u64 take8 each_div_i64 each_div_u64 not_small";
+const OWN_512: &str = "byte copysign8 every2 every2_f64 every4 every8 fmax8 fmin8 four four_of_8 high8 join4 join8 joinf8 low8 note pair pd_to_i32 pd_to_i64 \
+    pd_to_u32 pd_to_u64 spread2 spread4 take8 each_div_i64 each_div_u64 not_small";
 
 /// Names that the prelude of AVX2 defines for itself.
 const OWN_2: &str = "add4 add8 and4 and8 brev8 byte clz8 div4_i32 div4_u32 exponent8 few_bytes few_pairs fmax4 fmax8 \

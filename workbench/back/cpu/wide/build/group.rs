@@ -167,7 +167,9 @@ impl Builder<'_> {
             return 1;
         }
         let by_statements = || by_statements(stretch.stmts, length(stretch.stmts), self.is_widest);
-        self.walk_width(stretch).unwrap_or_else(by_statements).min(self.geometry.chunks)
+        // Quotients are taken chunk by chunk, and what follows them is made several times.
+        let walk = if self.takes_pieces(stretch) { None } else { self.walk_width(stretch) };
+        walk.unwrap_or_else(by_statements).min(self.geometry.chunks)
     }
 
     /// The number of chunks of a group, of a region that needs no checks.
@@ -176,6 +178,19 @@ impl Builder<'_> {
             true => FEW_REGISTERS.min(self.geometry.chunks),
             false => self.group_size(stretch),
         }
+    }
+
+    /// True if quotients or rests of lines in a stretch are taken by pieces.
+    fn takes_pieces(&self, stretch: Stretch<'_>) -> bool {
+        let mut found = false;
+        let mut look = |stmt: &Stmt| {
+            found |= stmt.result().is_some_and(|v| self.forms.iter().any(|forms| forms.is_cut[v.index()]));
+        };
+        for stmt in stretch.stmts {
+            look(stmt);
+            stmt.blocks().into_iter().for_each(|b| b.for_each_stmt(&mut look));
+        }
+        found
     }
 
     /// True if all that a stretch does is to walk memory side by side, with few registers.

@@ -411,6 +411,16 @@ impl Builder<'_> {
                 self.push(choice(test.likely(), Stmt::Block(fast), slow));
                 continue;
             }
+            if let Some(step) = self.form(ptr).slope().filter(|_| access.of.size() >= 4) {
+                // Both ends in bounds, so all between are.
+                let off = self.one(ptr, u);
+                let ends = [off.clone(), off.clone() + int(15 * step)].map(|off| Self::is_inside(&off, &access.limit));
+                let test = all(self.rests(ptr, u).into_iter().chain(ends));
+                let to = vec![mask, access.base.clone() + off, int(step), lanes];
+                let fast = self.k.access(lanes::Access::StoreLine, access.of, to).stmt();
+                self.push(choice(test.likely(), fast, Stmt::Block(vec![slow, self.close()])));
+                continue;
+            }
             let offs = self.lanes(ptr, u)?;
             let n = self.fresh();
             let at = self.constant_as(format!("at{n}"), Ty::Lanes(Kind::I64), offs);

@@ -614,9 +614,19 @@ impl<'m> Builder<'m> {
         match plan.values[v.index()] {
             ValueHome::Shared => Ok(()),
             ValueHome::Scratch(at, _) => {
-                let s = self.scalar(v);
-                for u in 0..self.chunks {
-                    self.define(Name::Value(v, Some(u)), types::lanes(s), self.kept_in_scratch(at, s, u));
+                let (s, form) = (self.scalar(v), self.ahead(v, version));
+                for u in 0..self.times(form) {
+                    match form {
+                        Form::Lanes => {
+                            self.define(Name::Value(v, Some(u)), types::lanes(s), self.kept_in_scratch(at, s, u));
+                        }
+                        // All threads have the same.
+                        _ => {
+                            let first = self.scratch_at(at, s, u).cast(pointer(types::one(s))).index(int(0));
+                            let of_chunk = (form != Form::Group).then_some(u);
+                            self.define(Name::Value(v, of_chunk), types::one(s), first);
+                        }
+                    }
                 }
                 self.defined.insert(v);
                 self.made[v.index()] = version;

@@ -284,7 +284,7 @@ fn of_truths(access: Access) -> Option<Helper> {
         Access::StoreAt => made(scatter_b1 as *const () as usize, &[M, P, L, M], V),
         Access::StoreSome => made(store_b1 as *const () as usize, &[M, P, M], V),
         Access::StoreChecked => made(bad_store_b1 as *const () as usize, &[P, P, U, M, P, P, L, L, M], V),
-        Access::Load | Access::Store | Access::LoadLine | Access::LoadIndexed => None,
+        Access::Load | Access::Store | Access::LoadLine | Access::StoreLine | Access::LoadIndexed => None,
     }
 }
 
@@ -412,6 +412,10 @@ macro_rules! accesses {
                     // SAFETY: the same as for `ga`.
                     unsafe { scatter(mask, to, |l| o[l] as isize, x, |x| x as $element) };
                 }
+                unsafe extern "C" fn sl(mask: u32, to: *mut u8, step: i32, x: &Lanes<$lane>) {
+                    // SAFETY: the same as for `ga`.
+                    unsafe { scatter(mask, to, |l| l as isize * step as isize, x, |x| x as $element) };
+                }
                 unsafe extern "C" fn stm(mask: u32, to: *mut u8, x: &Lanes<$lane>) {
                     // SAFETY: the same as for `ga`.
                     unsafe { scatter(mask, to, |l| (l * size_of::<$element>()) as isize, x, |x| x as $element) };
@@ -431,6 +435,7 @@ macro_rules! accesses {
                     Access::LoadSome => made(ldm as *const () as usize, &[M, P], $kind),
                     Access::LoadChecked => made(bad_ld as *const () as usize, &[P, P, U, M, P, P, L, L], $kind),
                     Access::StoreAt => made(sc as *const () as usize, &[M, P, L, $kind], V),
+                    Access::StoreLine => made(sl as *const () as usize, &[M, P, N, $kind], V),
                     Access::StoreSome => made(stm as *const () as usize, &[M, P, $kind], V),
                     Access::StoreChecked => made(bad_st as *const () as usize, &[P, P, U, M, P, P, L, L, $kind], V),
                     Access::Store if op.past_cache => past_cache(op),

@@ -210,14 +210,7 @@ impl Emitter<'_, '_> {
                 if self.is_full(mask) != Ok(true) {
                     return helped(self);
                 }
-                let (at, step) = (self.pointer(at)?, self.as_num(step)?);
-                let step = self.converted(&step, &Ty::int(64, true))?;
-                let mut addresses = Vec::with_capacity(16);
-                for lane in 0..16 {
-                    let by = self.binary(Binary::Mul, &step, &Num { at: At::Known(lane), ty: Ty::int(64, true) })?;
-                    let by = self.value(&by);
-                    addresses.push(self.b.ins().iadd(at, by));
-                }
+                let addresses = self.in_line(at, step)?;
                 Ok(Val::Lanes(kind, self.gathered(kind, &addresses)))
             }
             (Access::LoadIndexed | Access::LoadAt, [mask, at, Val::Lanes(places, index)]) if size >= 4 => {
@@ -250,11 +243,25 @@ impl Emitter<'_, '_> {
                 | Access::Load
                 | Access::LoadSome
                 | Access::LoadLine
+                | Access::StoreLine
                 | Access::Store
                 | Access::StoreSome,
                 _,
             ) => helped(self),
         }
+    }
+
+    /// The addresses of a line of elements.
+    fn in_line(&mut self, at: &Val, step: &Val) -> Result<Vec<clif::Value>> {
+        let (at, step) = (self.pointer(at)?, self.as_num(step)?);
+        let step = self.converted(&step, &Ty::int(64, true))?;
+        (0..16)
+            .map(|lane| {
+                let by = self.binary(Binary::Mul, &step, &Num { at: At::Known(lane), ty: Ty::int(64, true) })?;
+                let by = self.value(&by);
+                Ok(self.b.ins().iadd(at, by))
+            })
+            .collect()
     }
 
     /// The result of a load: a mask for truth values.

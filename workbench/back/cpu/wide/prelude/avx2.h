@@ -650,5 +650,18 @@ FN vi64 gl_i64(m16 m, const char* p, i32 step) { return cast_f64_i64(gl_f64(m, p
 #define PUT_F64(l) *(f64*)(p + OF4(o, l)) = OF4(x, l);
 SCATTER(sc_f32, f32, vf32, PUT_F32)
 SCATTER(sc_f64, f64, vf64, PUT_F64)
+/* The same in a line; the step is in bytes. */
+FN void sl_f32(m16 m, char* p, i32 step, vf32 x) {
+    f32 r[16];
+    __builtin_memcpy(r, &x, sizeof r);
+    LOOP_LANES(m) *(f32*)(p + (i64)step * l) = r[l];
+}
+FN void sl_f64(m16 m, char* p, i32 step, vf64 x) {
+    f64 r[16];
+    __builtin_memcpy(r, &x, sizeof r);
+    LOOP_LANES(m) *(f64*)(p + (i64)step * l) = r[l];
+}
+FN void sl_i32(m16 m, char* p, i32 step, vi32 x) { sl_f32(m, p, step, cast_i32_f32(x)); }
+FN void sl_i64(m16 m, char* p, i32 step, vi64 x) { sl_f64(m, p, step, cast_i64_f64(x)); }
 FN void sc_i32(m16 m, char* p, vi64 o, vi32 x) { sc_f32(m, p, o, cast_i32_f32(x)); }
 FN void sc_i64(m16 m, char* p, vi64 o, vi64 x) { sc_f64(m, p, o, cast_i64_f64(x)); }

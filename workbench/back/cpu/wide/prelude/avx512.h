@@ -391,8 +391,36 @@ FN vf64 gx_f64(m16 m, const char* p, vi32 i) {
 FN vi64 gx_i64(m16 m, const char* p, vi32 i) {
     return (vi64){_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), LOW(m), low8(i), p, 8), _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), HIGH(m), high8(i), p, 8)};
 }
+/* Every second, fourth or eighth number, as the members of `float2` and `float4` lie and what threads read that have eight results each.
+   What follows the last one is not read. */
+#define EVERY2 _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define EVERY4 _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28)
+#define EVERY8 _mm512_setr_epi32(0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24)
+#define EVERY2_64 _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)
+FN vf32 every2(const char* p) {
+    return _mm512_permutex2var_ps(_mm512_loadu_ps(p), EVERY2, _mm512_maskz_loadu_ps(0x7fff, p + 64));
+}
+FN vf32 every4(const char* p) {
+    const vf32 a = _mm512_permutex2var_ps(_mm512_loadu_ps(p), EVERY4, _mm512_loadu_ps(p + 64));
+    const vf32 b = _mm512_permutex2var_ps(_mm512_loadu_ps(p + 128), EVERY4, _mm512_maskz_loadu_ps(0x1fff, p + 192));
+    return joinf8(_mm512_castps512_ps256(a), _mm512_castps512_ps256(b));
+}
+FN __m128 four_of_8(vf32 a, vf32 b) { return _mm512_castps512_ps128(_mm512_permutex2var_ps(a, EVERY8, b)); }
+FN vf32 every8(const char* p) {
+#define AT(i) _mm512_loadu_ps(p + 64 * i)
+    return join4(four_of_8(AT(0), AT(1)), four_of_8(AT(2), AT(3)), four_of_8(AT(4), AT(5)),
+                 four_of_8(AT(6), _mm512_maskz_loadu_ps(0x1ff, p + 448)));
+#undef AT
+}
+FN vf64 every2_f64(const char* p) {
+    return (vf64){_mm512_permutex2var_pd(_mm512_loadu_pd(p), EVERY2_64, _mm512_loadu_pd(p + 64)),
+                  _mm512_permutex2var_pd(_mm512_loadu_pd(p + 128), EVERY2_64, _mm512_maskz_loadu_pd(0x7f, p + 192))};
+}
 /* A line of elements, all in bounds; the step is in bytes. */
 FN vf32 gl_f32(m16 m, const char* p, i32 step) {
+    if (ALL_OF(m) && step == 8) return every2(p);
+    if (ALL_OF(m) && step == 16) return every4(p);
+    if (ALL_OF(m) && step == 32) return every8(p);
 #define AT(l) (*(const f32*)(p + (l) * (i64)step))
     if (ALL_OF(m)) return SIXTEEN(AT);
 #undef AT
@@ -402,8 +430,37 @@ FN vi32 gl_i32(m16 m, const char* p, i32 step) {
     if (ALL_OF(m)) return _mm512_castps_si512(gl_f32(m, p, step));
     return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, line_i32(0, step), p, 1);
 }
-FN vf64 gl_f64(m16 m, const char* p, i32 step) { return ga_f64(m, p, line_i64(0, step)); }
-FN vi64 gl_i64(m16 m, const char* p, i32 step) { return ga_i64(m, p, line_i64(0, step)); }
+FN vf64 gl_f64(m16 m, const char* p, i32 step) {
+    if (ALL_OF(m) && step == 16) return every2_f64(p);
+    return ga_f64(m, p, line_i64(0, step));
+}
+FN vi64 gl_i64(m16 m, const char* p, i32 step) {
+    const vf64 x = gl_f64(m, p, step);
+    return (vi64){_mm512_castpd_si512(x.a), _mm512_castpd_si512(x.b)};
+}
+/* The same, written. Numbers between those of a line belong to others, and are left alone. */
+#define SPREAD(name, k, n) \
+    FN void name(char* p, vf32 x) { \
+        for (int i = 0; i < n; ++i) { \
+            const vi32 of = _mm512_srli_epi32(_mm512_add_epi32(IOTA32, _mm512_set1_epi32(16 * i)), k); \
+            _mm512_mask_storeu_ps(p + 64 * i, n == 2 ? 0x5555 : 0x1111, _mm512_permutexvar_ps(of, x)); \
+        } \
+    }
+SPREAD(spread2, 1, 2)
+SPREAD(spread4, 2, 4)
+FN void sl_f32(m16 m, char* p, i32 step, vf32 x) {
+    if (ALL_OF(m) && step == 8) spread2(p, x);
+    else if (ALL_OF(m) && step == 16) spread4(p, x);
+    else _mm512_mask_i32scatter_ps(p, m, line_i32(0, step), x, 1);
+}
+FN void sl_i32(m16 m, char* p, i32 step, vi32 x) { sl_f32(m, p, step, _mm512_castsi512_ps(x)); }
+FN void sl_f64(m16 m, char* p, i32 step, vf64 x) {
+    _mm512_mask_i32scatter_pd(p, LOW(m), low8(line_i32(0, step)), x.a, 1);
+    _mm512_mask_i32scatter_pd(p, HIGH(m), high8(line_i32(0, step)), x.b, 1);
+}
+FN void sl_i64(m16 m, char* p, i32 step, vi64 x) {
+    sl_f64(m, p, step, (vf64){_mm512_castsi512_pd(x.a), _mm512_castsi512_pd(x.b)});
+}
 FN void sc_f32(m16 m, char* p, vi64 o, vf32 x) {
     _mm512_mask_i64scatter_ps(p, LOW(m), o.a, _mm512_castps512_ps256(x), 1);
     _mm512_mask_i64scatter_ps(p, HIGH(m), o.b, _mm512_extractf32x8_ps(x, 1), 1);
