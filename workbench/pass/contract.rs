@@ -13,11 +13,14 @@
 //!    parameter or a constant, since both factors would be kept for it otherwise. PTX has `mul` and `add` here, without the `.rn` that would
 //!    forbid it (PTX ISA, "Floating Point Instructions: `add`").
 //!
+//! Twice a number is the number plus itself to LLVM, but where a sum takes it: `a + 2 * b` is an `fma`, `a - 2 * b` and `a + -2 * b` are two sums,
+//! whose first one may overflow.
+//!
 //! The product that is left is the addend of an `fma`, and no other sum takes it.
 //!
 //! Intrinsics such as `__fmul_rn` are never contracted: [`MathFn::MulRn`] and [`MathFn::AddRn`] become a product and a sum afterwards.
 
-use crate::ir::{BinaryOp, Block, Function, MathFn, Op, Stmt, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Block, Const, Function, MathFn, Op, Stmt, Type, UnaryOp, Value};
 use crate::source::Span;
 
 /// One of the two compilers that contract.
@@ -96,7 +99,8 @@ enum Made {
     Sum(Value, Value),
     Difference(Value, Value),
     Parameter,
-    Constant,
+    /// With its number, if that is a float.
+    Constant(Option<f64>),
     Other,
 }
 
@@ -236,7 +240,8 @@ impl Facts {
         let uses = self.uses[v.index()];
         match (stage, self.made[v.index()]) {
             (Stage::Nvvm, Made::Product(..)) => {
-                self.is_sum(sum) && uses.all() == uses.sums && uses.all() <= MOST_USES && self.is_near(v, sum)
+                let only_summed = uses.all() == uses.sums && uses.all() <= MOST_USES;
+                self.is_sum(sum) && only_summed && !self.is_doubled(v, sum) && self.is_near(v, sum)
             }
             (Stage::Ptxas, Made::Product(..)) => self.is_free(v, sum),
             // A sign costs nothing.
@@ -255,7 +260,7 @@ impl Facts {
         for i in 0..self.sums.len() {
             let v = self.sums[i];
             if let Made::Difference(a, b) = self.made[v.index()]
-                && (self.is_constant(b) || self.has_constant(b))
+                && (self.is_constant(b) || self.has_constant(b) && self.twice(b) != Some(2.0))
             {
                 self.made_sum[v.index()] = true;
                 for operand in [a, b] {
@@ -276,7 +281,29 @@ impl Facts {
     }
 
     fn is_constant(&self, v: Value) -> bool {
-        self.made[v.index()] == Made::Constant
+        matches!(self.made[v.index()], Made::Constant(_))
+    }
+
+    /// True if a product is a number plus itself, of which LLVM takes something in this sum, or which it takes from something.
+    fn is_doubled(&self, product: Value, sum: Value) -> bool {
+        let Some(factor) = self.twice(product) else { return false };
+        match self.made[sum.index()] {
+            Made::Sum(a, b) => {
+                let other = if a == product { b } else { a };
+                factor < 0.0 || matches!(self.made[other.index()], Made::Negation(_))
+            }
+            Made::Difference(a, _) => matches!(self.made[a.index()], Made::Negation(_)),
+            _ => false,
+        }
+    }
+
+    /// The constant factor of a product, if that is 2 or -2.
+    fn twice(&self, v: Value) -> Option<f64> {
+        let Made::Product(a, b) = self.made[v.index()] else { return None };
+        [a, b].into_iter().find_map(|v| match self.made[v.index()] {
+            Made::Constant(Some(n)) if n.abs() == 2.0 => Some(n),
+            _ => None,
+        })
     }
 
     /// True if no branch stands between a product and its sums, or may be moved before the product: LLVM moves what is used once into the side
@@ -292,13 +319,16 @@ impl Facts {
     /// True if a product needs no instruction once sums and differences have taken it.
     fn is_free(&self, product: Value, sum: Value) -> bool {
         let Made::Product(a, b) = self.made[product.index()] else { return false };
+        if self.twice(product).is_some() {
+            return false;
+        }
         let is_near = self.is_near(product, sum);
         !self.left[product.index()] && self.only_added(product) && (is_near || self.is_given(a) || self.is_given(b))
     }
 
     /// True for parameters and constants.
     fn is_given(&self, v: Value) -> bool {
-        matches!(self.made[v.index()], Made::Parameter | Made::Constant)
+        matches!(self.made[v.index()], Made::Parameter | Made::Constant(_))
     }
 
     /// True if every use of a value is a sum or a difference, its negations' uses included.
@@ -439,7 +469,9 @@ impl Walk<'_> {
             Op::Binary(BinaryOp::Sub, a, b) if is_number => Made::Difference(*a, *b),
             Op::Unary(UnaryOp::Neg, a) if is_number => Made::Negation(*a),
             Op::Param(_) => Made::Parameter,
-            Op::Const(_) => Made::Constant,
+            Op::Const(Const::F32(n)) => Made::Constant(Some(f64::from(*n))),
+            Op::Const(Const::F64(n)) => Made::Constant(Some(*n)),
+            Op::Const(_) => Made::Constant(None),
             _ => Made::Other,
         };
         let (facts, runs) = (&mut *self.facts, self.runs);
