@@ -173,12 +173,18 @@ fn the_c_of_kernels_is_read_as_the_same_kernels() {
     assert!(count > 100, "{count}");
 }
 
-/// The lanes of a text's one kernel, for blocks of 128 threads, as C.
-fn code_of(text: &str) -> String {
+/// A text as the back end has it after the passes.
+fn module_of(text: &str) -> Module {
     let options = front::Options::default();
     let (mut module, diags) = front::compile_with(&mut SourceMap::default(), "t.cu", text, &options, None, None);
     assert!(diags.iter().all(|diag| !diag.is_error()), "{diags:?}");
     crate::back::cpu::make::build::prepare(&mut module);
+    module
+}
+
+/// The lanes of a text's one kernel, for blocks of 128 threads, as C.
+fn code_of(text: &str) -> String {
+    let module = module_of(text);
     let globals = Globals::new(&module, Others::None);
     let (func, _) = module.kernels().next().expect("there is one");
     let case = Case { func, block: Dim3 { x: 128, y: 1, z: 1 }, fixed: Fixed::new() };
@@ -313,4 +319,18 @@ fn members_of_vectors_are_read_and_written_as_lines() {
     for line in ["gl_f32((m16)0xffff, B_p0", "sl_f32((m16)0xffff, B_p1", "sl_f64((m16)0xffff, B_p2"] {
         assert!(code.contains(line), "{line}: {code}");
     }
+}
+
+#[test]
+fn loops_in_loops_are_unrolled_as_far_as_there_is_room() {
+    let nest = "for (int i = 0; i < 24; ++i) for (int j = 0; j < 24; ++j) for (int k = 0; k < 24; ++k) a[(i + j * k) & 31] += x[i] * a[(i + j + k) & 31];";
+    let text = format!(
+        "__global__ void k(const float* x, float* y) {{ float a[32] = {{}}; {} y[threadIdx.x] = a[3]; }}",
+        nest.repeat(20)
+    );
+    let module = module_of(&text);
+    let (func, _) = module.kernels().next().expect("there is one");
+    let mut function = module.func(func).clone();
+    unroll::unroll(&mut function, Dim3 { x: 256, y: 1, z: 1 }, Plain::OfArrays);
+    assert!(function.body.count() < 16_000, "{}", function.body.count());
 }

@@ -21,6 +21,9 @@ const MAX_STATEMENTS: usize = 600;
 /// Most statements that a loop without barriers may become.
 const MAX_PLAIN: usize = 250;
 
+/// Most statements that all loops of a function may become in one go.
+const MAX_ALL: usize = 4000;
+
 /// Most rounds of a loop that goes through a thread's own array.
 const MAX_ELEMENTS: usize = 64;
 
@@ -81,7 +84,7 @@ fn into_slots(func: &Function) -> HashSet<Value> {
 fn unroll_once(func: &mut Function, block: Dim3, plain: Plain) -> bool {
     let slots = if plain == Plain::OfArrays { into_slots(func) } else { HashSet::new() };
     let mut body = std::mem::take(&mut func.body);
-    let mut unroller = Unroller { func, block, plain, slots, constants: HashMap::new(), any: false };
+    let mut unroller = Unroller { func, block, plain, slots, room: MAX_ALL, constants: HashMap::new(), any: false };
     unroller.block(&mut body);
     let any = unroller.any;
     func.body = body;
@@ -94,6 +97,8 @@ struct Unroller<'f> {
     plain: Plain,
     /// The pointers into slots.
     slots: HashSet<Value>,
+    /// The number of statements that loops may still become.
+    room: usize,
     /// The known values.
     constants: HashMap<Value, Const>,
     any: bool,
@@ -106,6 +111,8 @@ struct Rounds {
     counts: Vec<Const>,
     /// The place of the loop's exit.
     exit: usize,
+    /// The number of statements of all rounds.
+    size: usize,
 }
 
 impl Unroller<'_> {
@@ -137,6 +144,7 @@ impl Unroller<'_> {
             match (rounds, stmt) {
                 (Some(rounds), Stmt::Loop { body, step, .. }) => {
                     self.any = true;
+                    self.room -= rounds.size;
                     for count in rounds.counts {
                         let mut copy =
                             Copy { names: HashMap::new(), labels: HashMap::new(), counter: (rounds.local, count) };
@@ -215,7 +223,7 @@ impl Unroller<'_> {
         loop {
             if self.in_round(&body.stmts[..exit], cond, (local, count))? != Const::Bool(stays) {
                 let size = (body.count() + step.count()) * found.len();
-                return (size <= most).then_some(Rounds { local, counts: found, exit });
+                return (size <= most.min(self.room)).then_some(Rounds { local, counts: found, exit, size });
             }
             if found.len() == most_rounds {
                 return None;
@@ -253,6 +261,7 @@ impl Unroller<'_> {
             block: self.block,
             plain: self.plain,
             slots: HashSet::new(),
+            room: 0,
             constants: self.constants.clone(),
             any: false,
         };
