@@ -18,7 +18,7 @@ __global__ void means(const float* x, float* y, int channels, int groups, int pl
 // run: means<<<2, 64>>>(x = iota(180), y = poison(180), channels = 6, groups = 0, plane = 30)
 //   fault: division by zero at 6:27 block (0,0,0) thread (0,0,0)
 
-// Of these the first threads of a chunk leave before the value is there.
+// The first threads of a chunk leave before the value is there.
 __global__ void late(const int* x, int* y, int n, int by) {
     __shared__ int a[32];
     a[threadIdx.x] = x[threadIdx.x];

@@ -1,6 +1,6 @@
 //! Sites: the numbered places of generated code that can fault or call a helper, and the facts about each.
 //!
-//! Generated code keeps only a site's number and two words of operands; [`faults`](crate::back::cpu::run::fault_messages) makes messages of them.
+//! Generated code keeps only a site's number and two words of operands; [`fault_messages`](crate::back::cpu::run::fault_messages) makes messages of them.
 
 use crate::back::Reach;
 use crate::ir::{Collective, FuncId, Scalar, Service, Type};

@@ -1,7 +1,6 @@
-//! Sites: the places of a kernel that can fault or call a helper, and the messages made of the words that they leave.
+//! Messages of faults, made of the number of a site and the two words of operands that generated code leaves.
 //!
-//! Generated code keeps only a site's number and two words of operands; what a message says of the
-//! access is made here, after the fact. The whole text with its line and thread is `runtime/fault_display.rs`.
+//! The site knows the access (see `abi/site.rs`). The whole text with its line and thread is `runtime/fault_display.rs`.
 
 use std::borrow::Cow;
 

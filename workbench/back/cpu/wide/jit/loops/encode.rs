@@ -1,7 +1,8 @@
 //! Machine code of a loop: AVX-512 instructions.
 //!
 //! The code is a function of one address, at which lies all that the loop reads from outside ([`Frame`]). Values from
-//! outside stay in registers ([`super::registers`]) while there are enough, else instructions read them from memory; if registers are too few even so, there is no code.
+//! outside stay in registers ([`super::registers`]) while there are enough, else instructions read them from memory;
+//! if registers are too few even so, there is no code.
 
 use iced_x86::code_asm::*;
 use iced_x86::{IcedError, Register};
