@@ -98,9 +98,14 @@ impl Gen<'_> {
                 self.op(s, Op::Select(c, a, b));
             }
             4 if matches!(s, Scalar::I32 | Scalar::U32 | Scalar::I64) => {
-                let bit = BitFn::ALL[self.pick(BitFn::ALL.len())];
+                let all: Vec<BitFn> = BitFn::ALL.iter().copied().filter(|bit| bit.takes().has(s)).collect();
+                let bit = all[self.pick(all.len())];
                 let ty = bit.result(s.into());
                 self.op(ty, Op::Bit(bit, a));
+            }
+            5 if matches!(s, Scalar::I32 | Scalar::U32) => {
+                let (b, c) = (self.value(s), self.value(s));
+                self.op(s, Op::Dot4(a, b, c));
             }
             _ => self.binary(s, a),
         }

@@ -52,7 +52,7 @@ const LONG: &[(&str, usize, &str)] = &[
     ("Emitter::access", 103, "an arm a way to access memory"),
     ("Emitter::eval", 131, "an arm an expression"),
     ("Emitter::lanes", 233, OPERATIONS),
-    ("Emitter::number", 109, OPERATIONS),
+    ("Emitter::number", 113, OPERATIONS),
 ];
 
 /// The reason for paths of headers that a user's text may include.

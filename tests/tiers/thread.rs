@@ -371,6 +371,11 @@ impl<'m> Frame<'m> {
                 value::math(*func, s, &args).ok_or_else(|| Trouble::Unsupported(format!("{func:?}")))?
             }
             Op::Bit(func, a) => value::bit(*func, self.scalar(*a), self.get(*a).bits),
+            Op::Dot4(x, y, sum) => {
+                let s = self.scalar(*sum);
+                let [x, y, sum] = [x, y, sum].map(|v| self.get(*v).bits as u32);
+                value::dot4(s, [x, y, sum])
+            }
             Op::PtrAdd { ptr, index, stride } => {
                 let ptr = self.get(*ptr);
                 let moved = i128::from(self.get(*index).bits as i64) * i128::from(stride.bytes());

@@ -202,8 +202,48 @@ pub fn bit(func: BitFn, s: Scalar, a: u64) -> u64 {
         BitFn::Clz => u64::from((0..width).rev().take_while(|i| !set(*i)).count() as u32),
         BitFn::Popc => u64::from((0..width).filter(|i| set(*i)).count() as u32),
         BitFn::Ffs => (0..width).find(|i| set(*i)).map_or(0, |i| u64::from(i + 1)),
+        BitFn::HalfToFloat => wrap(s, half_to_float(bits as u16).into()),
+        BitFn::FloatToHalf => wrap(s, float_to_half(f32::from_bits(bits as u32)).into()),
         BitFn::Brev => wrap(s, i128::from((0..width).filter(|i| set(*i)).fold(0u64, |r, i| r | 1 << (width - 1 - i)))),
     }
+}
+
+/// The sum of the products of four bytes, plus a number.
+pub fn dot4(s: Scalar, [x, y, sum]: [u32; 3]) -> u64 {
+    let bytes =
+        |n: u32| n.to_le_bytes().map(|byte| if s.is_signed() { i64::from(byte as i8) } else { i64::from(byte) });
+    let product: i64 = bytes(x).into_iter().zip(bytes(y)).map(|(x, y)| x * y).sum();
+    wrap(s, i128::from(product + i64::from(sum)))
+}
+
+/// The bits of the `float` that a half is: a mantissa of 10 bits times a power of two.
+fn half_to_float(bits: u16) -> u32 {
+    let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let sign = u32::from(bits >> 15) << 31;
+    let size = match exponent {
+        31 if bits & 1023 != 0 => return sign | 0x7fc0_0000 | u32::from(bits & 1023) << 13,
+        31 => f64::INFINITY,
+        0 => mantissa * 2f64.powi(-24),
+        _ => (mantissa + 1024.0) * 2f64.powi(exponent - 25),
+    };
+    (size as f32).to_bits() | sign
+}
+
+/// The half that is nearest to a `float`: the number of last places of its binade, rounded to even.
+fn float_to_half(x: f32) -> u16 {
+    let sign = u16::from(x.is_sign_negative()) << 15;
+    let size = f64::from(x.abs());
+    if size.is_nan() {
+        return 0x7fff;
+    }
+    // Halves as large as 2^e have last places of 2^(e-10), subnormal ones of 2^-24; from 65520 on they round to infinity.
+    let exponent = (-14..=15).rev().find(|e| size >= 2f64.powi(*e)).unwrap_or(-14);
+    let places = (size / 2f64.powi(exponent - 10)).round_ties_even();
+    if size >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // A full binade carries into the exponent.
+    sign | (places as u16 + ((exponent + 14) as u16) * 1024)
 }
 
 /// The smaller (or larger) of two; a NaN loses to a number, and of two zeros the negative one is the smaller.

@@ -192,6 +192,11 @@ impl Builder {
         self.bind(f.result(self.ty(a)), Op::Bit(f, a))
     }
 
+    /// The sum of the products of four bytes, plus the third.
+    pub fn dot4(&mut self, [x, y, sum]: [Value; 3]) -> Value {
+        self.bind(self.ty(sum), Op::Dot4(x, y, sum))
+    }
+
     /// `ptr + index`, the index an `i64` constant.
     pub fn offset(&mut self, ptr: Value, index: i64, stride: Stride) -> Value {
         if index == 0 {

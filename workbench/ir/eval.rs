@@ -245,7 +245,20 @@ pub(crate) fn bit(func: BitFn, a: Const) -> Option<Const> {
         BitFn::Popc => count(low.count_ones()),
         BitFn::Ffs => count(if low == 0 { 0 } else { low.trailing_zeros() + 1 }),
         BitFn::Brev => int(s, (low.reverse_bits() >> (64 - width)) as i64),
+        BitFn::HalfToFloat => int(s, i64::from(half_to_float(low as u16))),
+        BitFn::FloatToHalf => int(s, i64::from(float_to_half(low as u32))),
     }
+}
+
+/// The bits of a half as those of a `float`.
+pub(crate) fn half_to_float(bits: u16) -> u32 {
+    half::f16::from_bits(bits).to_f32().to_bits()
+}
+
+/// The bits of a `float` as those of the nearest half.
+pub(crate) fn float_to_half(bits: u32) -> u16 {
+    let x = f32::from_bits(bits);
+    if x.is_nan() { 0x7fff } else { half::f16::from_f32(x).to_bits() }
 }
 
 #[cfg(test)]

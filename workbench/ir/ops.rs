@@ -60,7 +60,7 @@ words! {
         Ge "ge",
     }
 
-    /// Integer bit functions, on 32- or 64-bit integers; the counting ones give `i32`.
+    /// Functions of bits, on 32- or 64-bit integers; the counting ones give `i32`.
     BitFn {
         /// Leading zeros (`__clz`): the width for 0.
         Clz "clz",
@@ -70,6 +70,10 @@ words! {
         Ffs "ffs",
         /// Bits in reverse order (`__brev`); same type.
         Brev "brev",
+        /// The bits of the `float` with the value of the half in the low 16 bits; same type, of 32 bits. NaN keeps its payload and is quiet.
+        HalfToFloat "half_to_float",
+        /// The bits of the half that is nearest to the `float` of these bits, ties to even; same type, of 32 bits. NaN is 0x7fff.
+        FloatToHalf "float_to_half",
     }
 }
 
@@ -84,6 +88,8 @@ pub enum Takes {
     Integers,
     /// Integers of 32 or 64 bits.
     WideIntegers,
+    /// Integers of 32 bits.
+    Words,
 }
 
 impl Takes {
@@ -94,6 +100,7 @@ impl Takes {
             Takes::Bits => !s.is_float(),
             Takes::Integers => s.is_int(),
             Takes::WideIntegers => s.is_int() && s.size() >= 4,
+            Takes::Words => s.is_int() && s.size() == 4,
         }
     }
 
@@ -104,6 +111,7 @@ impl Takes {
             Takes::Bits => "an integer or `bool`",
             Takes::Integers => "an integer",
             Takes::WideIntegers => "an integer of 32 or 64 bits",
+            Takes::Words => "an integer of 32 bits",
         }
     }
 }
@@ -138,12 +146,18 @@ impl BinaryOp {
 impl BitFn {
     /// The types that it takes.
     pub fn takes(self) -> Takes {
-        Takes::WideIntegers
+        match self {
+            BitFn::HalfToFloat | BitFn::FloatToHalf => Takes::Words,
+            BitFn::Clz | BitFn::Popc | BitFn::Ffs | BitFn::Brev => Takes::WideIntegers,
+        }
     }
 
     /// The type of its result on a type.
     pub fn result(self, operand: Type) -> Type {
-        if self == BitFn::Brev { operand } else { Type::Scalar(Scalar::I32) }
+        match self {
+            BitFn::Brev | BitFn::HalfToFloat | BitFn::FloatToHalf => operand,
+            BitFn::Clz | BitFn::Popc | BitFn::Ffs => Type::Scalar(Scalar::I32),
+        }
     }
 }
 
@@ -191,6 +205,9 @@ macro_rules! ops {
             Math(function: MathFn, args: Vec<Value>) kind [function " " args];
             /// A bit function.
             Bit(function: BitFn, a: Value) kind [function " " a];
+            /// The sum of the products of the four bytes of `a` and `b`, plus `c` (`__dp4a`): all `i32`, and the bytes have signs, or all
+            /// `u32`, and they have none. Wraps around.
+            Dot4(a: Value, b: Value, c: Value) word "dot4" [a ", " b ", " c];
             /// `ptr + index * stride`; the index is `i64`.
             PtrAdd {
                 /// The pointer moved.

@@ -1,31 +1,8 @@
-__host__ __device__ inline unsigned short __wb_float_to_half(float f) {
-    unsigned x = __float_as_uint(f), sign = (x >> 16) & 0x8000u, a = x & 0x7fffffffu;
-    if (a > 0x7f800000u) return 0x7fffu;
-    if (a >= 0x477ff000u) return sign | 0x7c00u;
-    if (a <= 0x33000000u) return sign;
-    unsigned r, rest, middle;
-    if (a < 0x38800000u) {
-        unsigned shift = 126 - (a >> 23), m = (a & 0x7fffffu) | 0x800000u;
-        r = m >> shift;
-        rest = m & ((1u << shift) - 1);
-        middle = 1u << (shift - 1);
-    } else {
-        r = (a - 0x38000000u) >> 13;
-        rest = a & 0x1fffu;
-        middle = 0x1000u;
-    }
-    return sign | (r + (rest > middle || (rest == middle && (r & 1u))));
-}
-__host__ __device__ inline float __wb_half_to_float(unsigned short h) {
-    unsigned sign = (h & 0x8000u) << 16, e = (h >> 10) & 31u, m = h & 1023u;
-    if (e == 31) return __uint_as_float(sign | 0x7f800000u | (m << 13));
-    if (e == 0) return __uint_as_float(sign | __float_as_uint((float)m * 5.9604644775390625e-8f));
-    return __uint_as_float(sign | ((e + 112) << 23) | (m << 13));
-}
+__host__ __device__ inline unsigned short __wb_float_to_half(float f) { return __wb_float_to_half_bits(__float_as_uint(f)); }
+__host__ __device__ inline float __wb_half_to_float(unsigned short h) { return __uint_as_float(__wb_half_to_float_bits(h)); }
 __host__ __device__ inline unsigned short __wb_float_to_bfloat(float f) {
     unsigned x = __float_as_uint(f);
-    if ((x & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;
-    return (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
+    return (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
 }
 __host__ __device__ inline float __wb_bfloat_to_float(unsigned short b) { return __uint_as_float((unsigned)b << 16); }
 __host__ __device__ inline float __wb_to_odd(double d) {

@@ -14,7 +14,8 @@
 //! | `Bitcast` | a scalar of the same size, neither is `Bool` | the scalar named |
 //! | `Select` | `Bool`, two of one type | the same |
 //! | `Math` | as many as the function takes, all `f32` or all `f64` | the same |
-//! | `Bit` | an integer of 32 or 64 bits | `i32`; `Brev`: the same |
+//! | `Dot4` | three integers of 32 bits of one type | theirs |
+//! | `Bit` | an integer of 32 or 64 bits; conversions of halves: of 32 bits | `i32`; `Brev` and conversions: the same |
 //! | `PtrAdd` | pointer, `i64` | pointer |
 //! | `PtrDiff` | two pointers, a stride that is not 0 | `i64` |
 //! | `PtrToInt`, `IntToPtr` | pointer, `u64` | `u64`, pointer |
@@ -169,6 +170,12 @@ pub(super) fn check(module: &Module, func: &Function, op: &Op, result: Type) -> 
         Op::Bit(bit, a) => {
             rules.takes(a, bit.takes())?;
             rules.given(bit.result(rules.ty(a)))
+        }
+        Op::Dot4(a, b, c) => {
+            rules.takes(a, Takes::Words)?;
+            rules.same(a, b)?;
+            rules.same(a, c)?;
+            rules.given(rules.ty(a))
         }
         Op::PtrAdd { ptr, index, stride: _ } => {
             want(rules.ty(ptr), Type::Ptr, "the pointer")?;

@@ -40,6 +40,14 @@ operations! {
         Brev32 "brev_s32" (ONE_U32) -> ONE_U32, Never;
         /// The bits in the other order.
         Brev64 "brev_s64" (ONE_U64) -> ONE_U64, Never;
+        /// The bits of the `float` that the half in the low 16 bits is; NaN is quiet.
+        HalfToFloat "half_to_float_s" (ONE_U32) -> ONE_U32, Never;
+        /// The bits of the half that is nearest to the `float` of these bits; NaN is 0x7fff.
+        FloatToHalf "float_to_half_s" (ONE_U32) -> ONE_U32, Never;
+        /// The sum of the products of four bytes with signs, plus the third.
+        Dot4I32 "dot4_s_i32" (ONE_I32, ONE_I32, ONE_I32) -> ONE_I32, Never;
+        /// The sum of the products of four bytes without signs, plus the third.
+        Dot4U32 "dot4_s_u32" (ONE_U32, ONE_U32, ONE_U32) -> ONE_U32, Never;
         /// The number of leading zeros.
         Clz32 "clz_s32" (ONE_U32) -> ONE_I32, Never;
         /// The number of leading zeros.

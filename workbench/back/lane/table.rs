@@ -314,6 +314,14 @@ operations! {
         Brev32 "brev_32" (I32) -> I32, Never;
         /// The bits in the other order.
         Brev64 "brev_64" (I64) -> I64, Never;
+        /// The bits of the `float` that the half in the low 16 bits is; NaN is quiet.
+        HalfToFloat "half_to_float" (I32) -> I32, Never;
+        /// The sum of the products of four bytes with signs, plus the third.
+        Dot4I32 "dot4_i32" (I32, I32, I32) -> I32, Never;
+        /// The sum of the products of four bytes without signs, plus the third.
+        Dot4U32 "dot4_u32" (I32, I32, I32) -> I32, Never;
+        /// The bits of the half that is nearest to the `float` of these bits; NaN is 0x7fff.
+        FloatToHalf "float_to_half" (I32) -> I32, Never;
 
         /// Lanes where both are equal.
         EqF32 "eq_f32" (F32, F32) -> MASK, Zero;

@@ -5,7 +5,7 @@
 
 use super::short::*;
 use super::{Lower, Sig, sigs};
-use crate::ir::{BinaryOp, MathFn, Scalar};
+use crate::ir::{BinaryOp, BitFn, MathFn, Scalar};
 
 macro_rules! to_int {
     ($round:ident, $to:ident) => {
@@ -95,4 +95,10 @@ pub const TABLE: &[Sig] = sigs! {
         let all = b.bitcast(Scalar::U64, a[0]);
         b.convert(Scalar::I32, all)
     }), "The bits of the low half.";
+};
+
+/// Bits of halves and of `float`s, for the library's types.
+pub const HALVES: &[Sig] = sigs! {
+    "__wb_half_to_float_bits" (U) -> U, Lower::Value(|b, a| b.bit(BitFn::HalfToFloat, a[0])), "The bits of the `float` that a half is.";
+    "__wb_float_to_half_bits" (U) -> U, Lower::Value(|b, a| b.bit(BitFn::FloatToHalf, a[0])), "The bits of the nearest half.";
 };

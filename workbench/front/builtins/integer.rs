@@ -99,25 +99,6 @@ fn funnel_right(b: &mut Builder, a: &[Value], clamp: bool) -> Value {
     b.convert(Scalar::U32, moved)
 }
 
-/// The sum of the products of the four bytes, plus the third; bytes have the signedness of the type.
-fn dp4a(b: &mut Builder, a: &[Value]) -> Value {
-    let word = b.scalar(a[2]);
-    let byte = if word.is_signed() { Scalar::I8 } else { Scalar::U8 };
-    let mut sum = a[2];
-    for i in 0..4 {
-        let at = b.int(Scalar::I32, 8 * i);
-        let mut part = |x: Value| {
-            let moved = b.binary(BinaryOp::Shr, x, at);
-            let low = b.convert(byte, moved);
-            b.convert(word, low)
-        };
-        let (x, y) = (part(a[0]), part(a[1]));
-        let product = b.binary(BinaryOp::Mul, x, y);
-        sum = b.binary(BinaryOp::Add, sum, product);
-    }
-    sum
-}
-
 /// The two products of the first's halves and two bytes of the second, plus the third.
 fn dp2a(b: &mut Builder, a: &[Value], first_byte: i64) -> Value {
     let word = b.scalar(a[2]);
@@ -209,6 +190,7 @@ fn find_nth_set(b: &mut Builder, a: &[Value]) -> Value {
 const CLZ: Lower = Lower::Value(|b, a| b.bit(BitFn::Clz, a[0]));
 const POPC: Lower = Lower::Value(|b, a| b.bit(BitFn::Popc, a[0]));
 const FFS: Lower = Lower::Value(|b, a| b.bit(BitFn::Ffs, a[0]));
+const DP4A: Lower = Lower::Value(|b, a| b.dot4([a[0], a[1], a[2]]));
 const BREV: Lower = Lower::Value(|b, a| b.bit(BitFn::Brev, a[0]));
 const MUL_HI: Lower = Lower::Value(|b, a| b.binary(BinaryOp::MulHi, a[0], a[1]));
 
@@ -253,8 +235,8 @@ pub const TABLE: &[Sig] = sigs! {
     "__funnelshift_lc" (U, U, U) -> U, Lower::Value(|b, a| funnel_left(b, a, true)), "High word of hi:lo << min(shift, 32).";
     "__funnelshift_r" (U, U, U) -> U, Lower::Value(|b, a| funnel_right(b, a, false)), "Low word of hi:lo >> (shift & 31).";
     "__funnelshift_rc" (U, U, U) -> U, Lower::Value(|b, a| funnel_right(b, a, true)), "Low word of hi:lo >> min(shift, 32).";
-    "__dp4a" (I, I, I) -> I, Lower::Value(dp4a), "Sum of four byte products, plus the third.";
-    "__dp4a" (U, U, U) -> U, Lower::Value(dp4a), "Sum of four byte products, plus the third.";
+    "__dp4a" (I, I, I) -> I, DP4A, "Sum of four byte products, plus the third.";
+    "__dp4a" (U, U, U) -> U, DP4A, "Sum of four byte products, plus the third.";
     "__dp2a_lo" (I, I, I) -> I, Lower::Value(|b, a| dp2a(b, a, 0)), "Sum of two products of halves and low bytes, plus the third.";
     "__dp2a_lo" (U, U, U) -> U, Lower::Value(|b, a| dp2a(b, a, 0)), "Sum of two products of halves and low bytes, plus the third.";
     "__dp2a_hi" (I, I, I) -> I, Lower::Value(|b, a| dp2a(b, a, 2)), "Sum of two products of halves and high bytes, plus the third.";

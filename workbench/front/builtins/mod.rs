@@ -166,9 +166,13 @@ pub static GROUPS: &[(&str, &[&[Sig]])] = &[
     ("Atomic functions", &[atomic::TABLE, atomic::SHORT]),
 ];
 
+/// Functions that the library's texts alone call; their names begin with `__wb`.
+static OF_LIBRARY: &[Sig] = conversions::HALVES;
+
 /// All records, by name; overloads keep the order of their table.
 static SIGS: Once<Vec<&'static Sig>> = Once::new(|| {
     let mut all: Vec<&'static Sig> = GROUPS.iter().flat_map(|(_, tables)| tables.iter().copied().flatten()).collect();
+    all.extend(OF_LIBRARY);
     all.sort_by_key(|s| s.name);
     all
 });
@@ -208,6 +212,7 @@ pub fn names() -> impl Iterator<Item = Cow<'static, str>> {
     let float_forms = math::names().map(|n| Cow::Owned(format!("{n}f")));
     SIGS.iter()
         .map(|s| s.name)
+        .filter(|name| !name.starts_with("__wb"))
         .chain(math::names())
         .chain(types::names())
         .chain(vector_names())

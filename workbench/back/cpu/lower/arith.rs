@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 
-use super::{FuncLower, Result, Val, scalar_type};
+use super::{FuncLower, Result, Val, halves, scalar_type};
 use crate::back::cpu::abi::site::SiteKind;
 use crate::ir::{BinaryOp, BitFn, CompareOp, Scalar, UnaryOp, Value};
 use crate::source::Span;
@@ -284,6 +284,8 @@ impl FuncLower<'_, '_> {
         }
         let count = match bit {
             BitFn::Brev => return Ok(self.b.ins().bitrev(x)),
+            BitFn::HalfToFloat => return Ok(halves::to_float(&mut self.b, types::I32, x)),
+            BitFn::FloatToHalf => return Ok(halves::of_float(&mut self.b, types::I32, x)),
             BitFn::Clz => self.b.ins().clz(x),
             BitFn::Popc => self.b.ins().popcnt(x),
             BitFn::Ffs => {

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::{FuncLower, Ptr, Result, Val, scalar_type};
+use super::{FuncLower, Ptr, Result, Val, dot, scalar_type};
 use crate::back::cpu::abi::context::Field;
 use crate::back::cpu::abi::host_fn::HostFn;
 use crate::back::cpu::facts::roots::Root;
@@ -50,6 +50,11 @@ impl FuncLower<'_, '_> {
             }
             Op::Math(math, args) => self.math(*math, args, span).map(Val::Scalar),
             Op::Bit(bit, a) => self.bit(*bit, *a, span).map(Val::Scalar),
+            Op::Dot4(x, y, sum) => {
+                let signed = self.scalar_of(*sum)?.is_signed();
+                let all = [self.scalar(*x)?, self.scalar(*y)?, self.scalar(*sum)?];
+                Ok(Val::Scalar(dot::dot4(&mut self.b, types::I32, signed, all)))
+            }
             Op::PtrAdd { ptr, index, stride } => {
                 let (ptr, index) = (self.ptr(*ptr)?, self.scalar(*index)?);
                 if self.b.func.dfg.value_type(index) != types::I64 {

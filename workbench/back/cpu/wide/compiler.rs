@@ -107,8 +107,9 @@ pub fn vectors() -> Result<Vectors, &'static str> {
 #[cfg(target_arch = "x86_64")]
 fn widest() -> Result<Vectors, &'static str> {
     use std::arch::is_x86_feature_detected as has;
-    let has_512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
-    let has_256 = has!("avx2") && has!("fma");
+    let has_512 =
+        has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd") && has!("f16c");
+    let has_256 = has!("avx2") && has!("fma") && has!("f16c");
     match std::env::var("WORKBENCH_VECTORS").as_deref() {
         Ok("avx512") if has_512 => Ok(Vectors::Avx512),
         Ok("avx2") if has_256 => Ok(Vectors::Avx2),
@@ -116,7 +117,7 @@ fn widest() -> Result<Vectors, &'static str> {
         Ok(other) if !other.is_empty() => Err("`WORKBENCH_VECTORS` is neither `avx512` nor `avx2`"),
         _ if has_512 => Ok(Vectors::Avx512),
         _ if has_256 => Ok(Vectors::Avx2),
-        _ => Err("this processor has neither AVX-512 nor AVX2 with FMA"),
+        _ => Err("this processor has neither AVX-512 nor AVX2 with FMA and F16C"),
     }
 }
 

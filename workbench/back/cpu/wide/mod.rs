@@ -17,6 +17,7 @@ mod c_file;
 mod compile_c;
 pub mod compiler;
 pub mod compiler_process;
+mod hoist;
 mod in_step;
 mod index_division;
 mod jit;
@@ -524,6 +525,7 @@ fn built_one(
     (block, maker): (Dim3, Maker),
 ) -> Result<(build::Built, Keeps)> {
     scopes::scope_continues(&mut function);
+    hoist::hoist(&mut function);
     let mut info = FuncInfo::new(module, &function);
     if info.fibers.is_some() || info.waits.contains(&true) {
         return Err(Unsupported("a loop that waits for other threads"));

@@ -238,6 +238,53 @@ fn next_numbers_are_found_in_lanes() {
 }
 
 #[test]
+fn conversions_of_halves_are_found_in_lanes() {
+    let text = "#include <cuda_fp16.h>\n__global__ void k(__half* y, float* x) {
+        int i = threadIdx.x; y[i] = __float2half(__half2float(y[i]) * x[i]); }";
+    let code = code_of(text);
+    assert!(code.contains("half_to_float(v") && code.contains("float_to_half(v"), "{code}");
+    // Neither has a branch.
+    assert_eq!(code.matches("&= ~").count(), 0, "{code}");
+}
+
+#[test]
+fn dot_products_of_bytes_are_found_in_lanes() {
+    for (ty, op) in [("int", "dot4_i32("), ("unsigned", "dot4_u32(")] {
+        let text =
+            format!("__global__ void k({ty}* y, {ty}* x) {{ int i = threadIdx.x; y[i] = __dp4a(y[i], x[i], y[i]); }}");
+        let code = code_of(&text);
+        assert!(code.contains(op), "{code}");
+    }
+}
+
+/// A bound that is computed in the loop, and its alignment, are looked at once for all rounds.
+#[test]
+fn bounds_that_loops_compute_are_known_in_front_of_them() {
+    for bound in ["n / 4", "((n + 3) >> 2)", "min(n, 4096)", "(n & ~127)", "__clz(n)"] {
+        let text = format!(
+            "__global__ void k(const char* x, int* y, int n) {{
+                int sum = 0; for (int i = threadIdx.x; i < {bound}; i += 128) sum += ((const int*)x)[i]; y[threadIdx.x] = sum; }}"
+        );
+        let code = code_of(&text);
+        assert!(code.contains("const i64 first0"), "{bound}: {code}");
+    }
+    // What a thread reads may change from round to round.
+    let text = "__global__ void k(const int* x, int* y) {
+        int sum = 0; for (int i = threadIdx.x; i < x[0] / 4; i += 128) sum += x[i]; y[threadIdx.x] = sum; }";
+    assert!(!code_of(text).contains("const i64 first0"));
+}
+
+/// Where a line may wrap around, the first thread's address tells for all as long as it does not.
+#[test]
+fn alignment_of_a_line_is_looked_at_once() {
+    let text = "__global__ void k(const char* x, int* y, int n) {
+        int i = threadIdx.x + n; if (n > 5) y[threadIdx.x] = ((const int*)x)[i]; }";
+    let code = code_of(text);
+    let test = code.split("truth_i64").next().and_then(|before| before.rsplit("if (").next()).unwrap_or_default();
+    assert!(test.starts_with("unlikely("), "{code}");
+}
+
+#[test]
 fn code_for_the_meantime_replaces_nothing_better() {
     let options = front::Options::default();
     let text = "__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }";

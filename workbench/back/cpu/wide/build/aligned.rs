@@ -80,23 +80,23 @@ impl Builder<'_> {
         let low = int(i64::from(align - 1));
         for u in 0..self.chunks {
             let mask = self.mask(place, u);
-            // The first tells for all where each step of a line is a multiple.
-            let even = self.form(ptr).slope().is_some_and(|step| step % i64::from(align) == 0)
-                && self.rests(ptr, u).is_empty();
+            // The first tells for all where each step of a line is a multiple and the line is one.
+            let even = self.form(ptr).slope().is_some_and(|step| step % i64::from(align) == 0);
             let off = self.one(ptr, u);
             let at = base.clone().cast(ty::U64) + off.clone().cast(ty::U64);
-            let is_odd = (at.clone() & low.clone()).unlikely();
+            let is_odd = at.clone() & low.clone();
             if self.form(ptr).is_one() {
                 let note = match odd {
                     Odd::Vector(site) => self.note_one(site, u, mask, (at, int(0))),
                     Odd::Access(access) => self.note_offset(access, &off, u, mask),
                 };
-                self.push(when(is_odd, Stmt::Block(vec![note, self.close()])));
+                self.push(when(is_odd.unlikely(), Stmt::Block(vec![note, self.close()])));
                 continue;
             }
             let offs = self.lanes(ptr, u)?;
             let n = self.fresh();
-            let test = if even { is_odd } else { int(1) };
+            let may_be_odd = self.rests(ptr, u).into_iter().fold(is_odd, |odd, is_line| odd.either(!is_line));
+            let test = if even { may_be_odd.unlikely() } else { int(1) };
             self.begin();
             let splat = |one: Expr| LaneOp::SplatI64.on([one]);
             let at = LaneOp::AddI64.on([offs.clone(), splat(base.clone().cast(ty::I64))]);

@@ -148,6 +148,8 @@ pub(super) fn bit(bit: BitFn, s: Scalar, a: Expr) -> Result<Expr> {
         BitFn::Popc => pick(NumberOp::Popc32, NumberOp::Popc64).on([a.cast(bits)]).cast(ty::I32),
         BitFn::Ffs => pick(NumberOp::Ffs32, NumberOp::Ffs64).on([a]).cast(ty::I32),
         BitFn::Brev => pick(NumberOp::Brev32, NumberOp::Brev64).on([a.cast(bits)]).cast(types::one(s)),
+        BitFn::HalfToFloat => NumberOp::HalfToFloat.on([a.cast(bits)]).cast(types::one(s)),
+        BitFn::FloatToHalf => NumberOp::FloatToHalf.on([a.cast(bits)]).cast(types::one(s)),
     })
 }
 
@@ -159,6 +161,8 @@ pub(super) fn bit_lanes(bit: BitFn, s: Scalar, a: Expr) -> Result<Expr> {
         BitFn::Popc => families::popc(width),
         BitFn::Ffs => families::ffs(width),
         BitFn::Brev => families::brev(width),
+        BitFn::HalfToFloat => LaneOp::HalfToFloat,
+        BitFn::FloatToHalf => LaneOp::FloatToHalf,
     };
     Ok(op.on([a]))
 }

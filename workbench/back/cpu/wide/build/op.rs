@@ -146,6 +146,10 @@ impl Builder<'_> {
                 self.math_one(*math, s, args)?
             }
             Op::Bit(bit, a) => arith::bit(*bit, self.scalar(*a), self.one(*a, u))?,
+            Op::Dot4(x, y, sum) => {
+                let all = [*x, *y, *sum].map(|v| self.one(v, u));
+                if s.is_signed() { NumberOp::Dot4I32.on(all) } else { NumberOp::Dot4U32.on(all) }
+            }
             Op::PtrAdd { ptr, index, stride } => {
                 let by = self.one(*index, u);
                 let by = match self.is_near(*index, *stride) {
@@ -203,6 +207,10 @@ impl Builder<'_> {
             }
             Op::Math(math, args) => self.math_lanes(*math, s, args, u)?,
             Op::Bit(bit, a) => arith::bit_lanes(*bit, self.scalar(*a), self.lanes(*a, u)?)?,
+            Op::Dot4(x, y, sum) => {
+                let all = [self.lanes(*x, u)?, self.lanes(*y, u)?, self.lanes(*sum, u)?];
+                if s.is_signed() { LaneOp::Dot4I32.on(all) } else { LaneOp::Dot4U32.on(all) }
+            }
             Op::PtrAdd { ptr, index, stride } => {
                 let near = self.is_near(*index, *stride);
                 let (p, i) = (self.lanes(*ptr, u)?, self.lanes(*index, u)?);

@@ -9,6 +9,7 @@ use super::scalar::{I32, I64, U32, U64};
 use super::value::{At, Num, Val, clif_type};
 use super::{Result, bad};
 use crate::back::cpu::abi::site::FAR;
+use crate::back::cpu::lower::{dot, halves};
 use crate::back::lane::table::{NumberOp, Op};
 use crate::back::lane::tree::{Binary, Expr};
 use crate::back::lane::types::{Ty, bits_of};
@@ -164,6 +165,10 @@ impl<'k> Emitter<'k, '_> {
             NumberOp::Shl | NumberOp::Shr | NumberOp::Sar => self.far_shift(op, args),
             NumberOp::Brev32 => self.instruction(&U32, args, |e, [x]| e.b.ins().bitrev(x)),
             NumberOp::Brev64 => self.instruction(&U64, args, |e, [x]| e.b.ins().bitrev(x)),
+            NumberOp::HalfToFloat => self.instruction(&U32, args, |e, [x]| halves::to_float(&mut e.b, types::I32, x)),
+            NumberOp::FloatToHalf => self.instruction(&U32, args, |e, [x]| halves::of_float(&mut e.b, types::I32, x)),
+            NumberOp::Dot4I32 => self.instruction(&I32, args, |e, all| dot::dot4(&mut e.b, types::I32, true, all)),
+            NumberOp::Dot4U32 => self.instruction(&U32, args, |e, all| dot::dot4(&mut e.b, types::I32, false, all)),
             NumberOp::Clz32 => self.counted(args, &U32, |e, v| e.b.ins().clz(v)),
             NumberOp::Clz64 => self.counted(args, &U64, |e, v| e.b.ins().clz(v)),
             NumberOp::Popc32 => self.counted(args, &U32, |e, v| e.b.ins().popcnt(v)),

@@ -9,6 +9,7 @@ use super::scalar::{float_cc, int_cc};
 use super::value::{At, Mask, Num, Parts, Val, Vectors, clif_type};
 use super::{Result, bad};
 use crate::back::cpu::abi::site::FAR;
+use crate::back::cpu::lower::{dot, halves};
 use crate::back::lane::table::{Kind, LaneOp, Op};
 use crate::back::lane::tree::{Binary, Expr, FunctionId};
 use crate::back::lane::types::{Operand, Ty};
@@ -459,6 +460,14 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Lanes(kind, self.each2(kind, &a, &low, |e, a, b| e.b.ins().band(a, b))))
     }
 
+    fn dot4(&mut self, args: &[Val], signed: bool) -> Result<Val> {
+        let [x, y, mut sum] = self.operands(args, Kind::I32)?;
+        for (sum, (x, y)) in sum.iter_mut().zip(x.into_iter().zip(y)).take(Kind::I32.count()) {
+            *sum = dot::dot4(&mut self.b, types::I32X4, signed, [x, y, *sum]);
+        }
+        Ok(Val::Lanes(Kind::I32, sum))
+    }
+
     fn fused(&mut self, op: LaneOp, args: &[Val], kind: Kind) -> Result<Val> {
         if !self.known.has_fma {
             return self.call_helper(Callee::Op(Op::Lanes(op)), args);
@@ -669,6 +678,10 @@ impl<'k> Emitter<'k, '_> {
             L::FitU8 => self.fitted(args, 8, false),
             L::FitI16 => self.fitted(args, 16, true),
             L::FitU16 => self.fitted(args, 16, false),
+            L::HalfToFloat => self.one(args, (I32, I32), |e, v| halves::to_float(&mut e.b, types::I32X4, v)),
+            L::FloatToHalf => self.one(args, (I32, I32), |e, v| halves::of_float(&mut e.b, types::I32X4, v)),
+            L::Dot4I32 => self.dot4(args, true),
+            L::Dot4U32 => self.dot4(args, false),
             L::EqF32 => self.compared(args, Binary::Eq, F32, false),
             L::EqF64 => self.compared(args, Binary::Eq, F64, false),
             L::EqI32 | L::EqU32 => self.compared(args, Binary::Eq, I32, false),

@@ -238,6 +238,27 @@ FN __m256i brev8(__m256i x) {
     __m256i high = _mm256_shuffle_epi8(turned, _mm256_and_si256(_mm256_srli_epi32(x, 4), mask));
     return _mm256_shuffle_epi8(_mm256_or_si256(_mm256_slli_epi32(low, 4), high), TABLE16(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
 }
+FN __m256i half_to_float8(__m256i x) {
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(_mm256_and_si256(x, _mm256_set1_epi32(0xffff)), x), 0x08);
+    return _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)));
+}
+FN __m256i float_to_half8(__m256i x) {
+    const __m256 f = _mm256_castsi256_ps(x), is_nan = _mm256_cmp_ps(f, f, _CMP_UNORD_Q);
+    const __m256i h = _mm256_cvtepu16_epi32(_mm256_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT));
+    return _mm256_blendv_epi8(h, _mm256_set1_epi32(0x7fff), _mm256_castps_si256(is_nan));
+}
+/* Bytes become numbers of 16 bits, those at even places apart from those at odd ones. */
+#define DOT4(name, shift) \
+    FN __m256i name(__m256i x, __m256i y, __m256i sum) { \
+        const __m256i even = _mm256_madd_epi16(shift(_mm256_slli_epi16(x, 8), 8), shift(_mm256_slli_epi16(y, 8), 8)); \
+        return _mm256_add_epi32(_mm256_add_epi32(sum, even), _mm256_madd_epi16(shift(x, 8), shift(y, 8))); \
+    }
+DOT4(dot8_i32, _mm256_srai_epi16)
+DOT4(dot8_u32, _mm256_srli_epi16)
+FN vi32 dot4_i32(vi32 x, vi32 y, vi32 sum) { return (vi32){dot8_i32(x.a, y.a, sum.a), dot8_i32(x.b, y.b, sum.b)}; }
+FN vi32 dot4_u32(vi32 x, vi32 y, vi32 sum) { return (vi32){dot8_u32(x.a, y.a, sum.a), dot8_u32(x.b, y.b, sum.b)}; }
+INT1(half_to_float, half_to_float8)
+INT1(float_to_half, float_to_half8)
 INT1(clz_32, clz8)
 INT1(popc_32, popc8)
 INT1(brev_32, brev8)

@@ -176,6 +176,33 @@ FN vi32 brev_32(vi32 x) {
     v = ((v >> 8) & 0x00ff00ffu) | ((v & 0x00ff00ffu) << 8);
     return (vi32)((v >> 16) | (v << 16));
 }
+/* Bytes become numbers of 16 bits, those at even places apart from those at odd ones. The instruction for bytes takes some without signs and some
+   with; 128 more or less of each is taken out by the sum of the others. */
+#ifdef __AVX512VNNI__
+FN vi32 sum_of_128(vi32 bytes, vi32 ones) { return _mm512_slli_epi32(_mm512_dpbusd_epi32(_mm512_setzero_si512(), bytes, ones), 7); }
+FN vi32 dot4_i32(vi32 x, vi32 y, vi32 sum) {
+    const vi32 more = _mm512_xor_si512(x, _mm512_set1_epi8(-128));
+    return _mm512_sub_epi32(_mm512_dpbusd_epi32(sum, more, y), sum_of_128(_mm512_set1_epi8(1), y));
+}
+FN vi32 dot4_u32(vi32 x, vi32 y, vi32 sum) {
+    const vi32 less = _mm512_xor_si512(y, _mm512_set1_epi8(-128));
+    return _mm512_add_epi32(_mm512_dpbusd_epi32(sum, x, less), sum_of_128(x, _mm512_set1_epi8(1)));
+}
+#else
+#define DOT4(name, shift) \
+    FN vi32 name(vi32 x, vi32 y, vi32 sum) { \
+        const vi32 even = _mm512_madd_epi16(shift(_mm512_slli_epi16(x, 8), 8), shift(_mm512_slli_epi16(y, 8), 8)); \
+        return _mm512_add_epi32(_mm512_add_epi32(sum, even), _mm512_madd_epi16(shift(x, 8), shift(y, 8))); \
+    }
+DOT4(dot4_i32, _mm512_srai_epi16)
+DOT4(dot4_u32, _mm512_srli_epi16)
+#endif
+FN vi32 half_to_float(vi32 x) { return _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(x))); }
+FN vi32 float_to_half(vi32 x) {
+    const vf32 f = _mm512_castsi512_ps(x);
+    const vi32 h = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT));
+    return _mm512_mask_mov_epi32(h, _mm512_cmp_ps_mask(f, f, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fff));
+}
 FN vi32 ffs_32(vi32 x) {
     __m512i low = _mm512_and_si512(x, neg_i32(x));
     return _mm512_maskz_sub_epi32(_mm512_test_epi32_mask(x, x), _mm512_set1_epi32(32), _mm512_lzcnt_epi32(low));

@@ -73,6 +73,19 @@ FN u32 brev_s32(u32 v) {
     return __builtin_bswap32(v);
 }
 FN u64 brev_s64(u64 v) { return (u64)brev_s32((u32)v) << 32 | brev_s32((u32)(v >> 32)); }
+FN u32 half_to_float_s(u32 v) { return bits_f32(_cvtsh_ss((u16)v)); }
+FN u32 float_to_half_s(u32 v) {
+    const f32 x = f32_of(v);
+    return x != x ? 0x7fff : _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+}
+FN i32 dot4_s_i32(i32 x, i32 y, i32 sum) {
+    for (int i = 0; i < 32; i += 8) sum += (signed char)(x >> i) * (signed char)(y >> i);
+    return sum;
+}
+FN u32 dot4_s_u32(u32 x, u32 y, u32 sum) {
+    for (int i = 0; i < 32; i += 8) sum += (x >> i & 255) * (y >> i & 255);
+    return sum;
+}
 FN i32 clz_s32(u32 v) { return v ? __builtin_clz(v) : 32; }
 FN i32 clz_s64(u64 v) { return v ? __builtin_clzll(v) : 64; }
 
