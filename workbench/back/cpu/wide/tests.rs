@@ -274,6 +274,31 @@ fn bounds_that_loops_compute_are_known_in_front_of_them() {
     assert!(!code_of(text).contains("const i64 first0"));
 }
 
+/// A chunk does all rows before the next chunk where the threads of a row are in different lines of the cache.
+#[test]
+fn threads_far_apart_do_all_rows_before_the_next_chunk() {
+    let order = |index: &str| {
+        let text = format!(
+            "__global__ void k(const float* in, float* out, int w, int h) {{
+                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+                if (x < w && y < h) out[{index}] = in[y * w + x]; }}"
+        );
+        let module = module_of(&text);
+        let globals = Globals::new(&module, Others::None);
+        let (func, _) = module.kernels().next().expect("there is one");
+        let case = Case { func, block: Dim3 { x: 32, y: 8, z: 1 }, fixed: Fixed::new() };
+        let data = (&globals, addresses().expect("there is executable memory"));
+        let (built, _) = built(&module, data, &case, &[], Maker::Jit).expect("it has words for it");
+        let code = write_c::kernel(&built.kernel);
+        assert!(code.contains("row < 8"), "{code}");
+        if code.contains("for (u32 row = 0;") { "rows" } else { "chunks" }
+    };
+    assert_eq!(order("x * h + y"), "chunks");
+    assert_eq!(order("x * 32 + y"), "chunks");
+    assert_eq!(order("y * w + x"), "rows");
+    assert_eq!(order("2 * (y * w + x)"), "rows");
+}
+
 /// Where a line may wrap around, the first thread's address tells for all as long as it does not.
 #[test]
 fn alignment_of_a_line_is_looked_at_once() {

@@ -16,6 +16,7 @@ mod given;
 mod group;
 mod index_division;
 mod line;
+mod long_rows;
 mod math;
 mod memory;
 mod names;

@@ -5,11 +5,9 @@ use std::rc::Rc;
 
 use super::control::Stretch;
 use super::names::Name;
-use super::range::{Known, Unchecked};
+use super::range::Unchecked;
 use super::{Builder, Form, Mask, Place, Version, scalar_of, types};
-use crate::back::Dim3;
 use crate::back::cpu::abi::context::Field;
-use crate::back::cpu::facts::roots::Root;
 use crate::back::cpu::facts::split::{LocalHome, SplitPlan, ValueHome};
 use crate::back::cpu::stack::MAX_FRAME;
 use crate::back::cpu::wide::unsupported::{Result, Unsupported};
@@ -172,12 +170,12 @@ impl<'m> Builder<'m> {
         Code::Return(Some(FaultOp::Stop.on([self.context(), self.state()])))
     }
 
-    fn stop_if_faulted(&mut self) {
+    pub(super) fn stop_if_faulted(&mut self) {
         self.push(when(self.field(Member::Faulted).unlikely(), self.stop()));
     }
 
     /// The variable of the next loop over groups.
-    fn next_group(&mut self) -> lane::Var {
+    pub(super) fn next_group(&mut self) -> lane::Var {
         self.make(Name::Thread, ty::U32, false)
     }
 
@@ -187,7 +185,7 @@ impl<'m> Builder<'m> {
     }
 
     /// A group in brackets.
-    fn bracketed_group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<Code> {
+    pub(super) fn bracketed_group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<Code> {
         self.begin();
         self.group(stretch, done, mask)?;
         Ok(Code::Block(self.k.end()))
@@ -196,83 +194,6 @@ impl<'m> Builder<'m> {
     /// A mask of the first threads of a group, of which each chunk has some.
     fn mask_of_first(&mut self, left: impl Fn(u32) -> u32) -> Mask {
         Mask::Some(self.new_masks(|_, u| int((1i64 << left(u)) - 1)))
-    }
-
-    /// Declares where the farthest of the rows begins that are read from each array, and gives what asks for it some lines ahead: the others
-    /// it has been before, so that alone comes from memory. The machine would see where it goes, but not past the end of a page, and
-    /// a thread has too much to do for many of them to be begun at once. Took a tenth off a stencil.
-    fn farthest_rows(&mut self, known: &Known, group: u32) -> Vec<Code> {
-        const AHEAD: u32 = 8192;
-        // An element and its neighbours in a row are in one line.
-        const FEW: usize = 3;
-        let mut all = Vec::new();
-        for ((param, size), rows) in known.rows.iter().filter(|(_, rows)| rows.len() > FEW) {
-            let n = self.fresh();
-            let (bytes, size) = (*size, int(i64::from(*size)));
-            let far = rows.values().cloned().reduce(|a, b| NumberOp::Largest.on([a, b])).unwrap_or(int(0));
-            let far = far + size.clone() * self.begin_of_row() + int(i64::from(AHEAD));
-            let far = self.constant_as(format!("far{n}"), ty::I64, far);
-            for line in (0..group * bytes).step_by(64) {
-                let row = self.get(Name::Base(Root::Param(*param))) + far.clone();
-                let place = row + self.get(Name::Thread).cast(ty::I64) * size.clone() + int(i64::from(line));
-                all.push(NumberOp::Prefetch.on([place]).stmt());
-            }
-        }
-        all
-    }
-
-    /// All threads of several blocks that are neighbours in x, of which each row is one long row. What is left of it goes chunk by chunk.
-    fn long_rows(&mut self, stretch: Stretch<'m>) -> Result<()> {
-        let Dim3 { x, y, z } = self.geometry.block;
-        self.chunks = self.group_size(stretch);
-        let group = LANES * self.chunks;
-        self.define(Name::FirstBlock, ty::U32, self.in_context(ty::U32, Field::BLOCK));
-        let length = self.in_context(ty::U32, Field::RUN) * int(i64::from(x));
-        self.begin_as(Name::Length, ty::U32, length);
-        // Both are named by the facts about the groups of all rows.
-        let (row, thread) = (self.make(Name::Row, ty::U32, false), self.next_group());
-        let unchecked = self.unchecked_row(group)?;
-        let unchecked = unchecked.map(|Unchecked { test, known }| (self.constant_as("safe", Ty::Bool, test), known));
-        self.begin();
-        self.push(set(self.field(Member::Row), Expr::Var(row)));
-        self.push(Code::Let(thread, int(0)));
-        let groups = |builder: &Self, size: u32, cond: Expr, body: Code| {
-            let step = builder.get(Name::Thread).changed(Binary::Add, int(i64::from(size)));
-            Code::Loop(Box::new(lane::Loop { first: None, cond: Some(cond), step: Some(step), body }))
-        };
-        let whole = (self.get(Name::Thread) + int(i64::from(group))).le(self.get(Name::Length));
-        if let Some((safe, known)) = unchecked {
-            let ahead = self.farthest_rows(&known, group);
-            self.begin();
-            for stmt in ahead {
-                self.push(stmt);
-            }
-            self.known = known;
-            self.group(stretch, &[], Mask::Full)?;
-            self.known = Known::default();
-            let body = Code::Block(self.k.end());
-            let test = safe.both(!self.field(Member::Faulted)).likely();
-            let all = groups(self, group, whole.clone(), body);
-            self.add_if(test, all, None);
-        }
-        let body = self.bracketed_group(stretch, &[], Mask::Full)?;
-        let all = groups(self, group, whole, body);
-        self.add(all);
-        self.chunks = 1;
-        self.begin();
-        let left = self.get(Name::Length) - self.get(Name::Thread);
-        let first = ((uint(1).with(Binary::Shl, left.clone())) - int(1)).cast(Ty::Mask);
-        let some = left.ge(int(i64::from(LANES))).choose(int(0xffff), first);
-        let mask = self.new_masks(|_, _| some.clone());
-        self.group(stretch, &[], Mask::Some(mask))?;
-        let body = Code::Block(self.k.end());
-        let cond = self.get(Name::Thread).lt(self.get(Name::Length));
-        let rest = groups(self, LANES, cond, body);
-        self.add(rest);
-        let body = Code::Block(self.k.end());
-        self.add(counting(row, int(0), int(i64::from(y * z)), 1, body));
-        self.stop_if_faulted();
-        self.check_length()
     }
 
     /// A region, as a loop over groups of threads; `done` are statements that need not be made.
@@ -390,7 +311,7 @@ impl<'m> Builder<'m> {
         self.check_length()
     }
 
-    fn group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<()> {
+    pub(super) fn group(&mut self, stretch: Stretch<'m>, done: &[usize], mask: Mask) -> Result<()> {
         if done.is_empty() {
             return self.group_of(stretch, stretch, mask);
         }
