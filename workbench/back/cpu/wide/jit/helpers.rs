@@ -529,10 +529,11 @@ fn take(op: LaneOp) -> Option<Helper> {
     }
     let of =
         |address: usize, kind: Arg| Some(Helper { address, args: vec![kind.clone(), kind.clone(), I], gives: kind });
+    let words = || masked::take().unwrap_or(f::<u32> as *const () as usize);
     match op {
-        LaneOp::TakeF32 => of(f::<f32> as *const () as usize, F),
+        LaneOp::TakeF32 => of(words(), F),
         LaneOp::TakeF64 => of(f::<f64> as *const () as usize, D),
-        LaneOp::TakeI32 => of(f::<i32> as *const () as usize, I),
+        LaneOp::TakeI32 => of(words(), I),
         LaneOp::TakeI64 => of(f::<i64> as *const () as usize, L),
         _ => None,
     }

@@ -1,5 +1,5 @@
-//! Stores past the cache, and accesses of some of 16 neighbours, by the processor's instructions. Processors without them do these lane by
-//! lane.
+//! Stores past the cache, accesses of some of 16 neighbours, and lanes taken by their numbers, by the processor's instructions. Processors
+//! without them do these lane by lane.
 
 use crate::back::lane::table::{Access, Kind, MemoryOp};
 
@@ -31,6 +31,15 @@ pub(super) fn find(_op: MemoryOp) -> Option<usize> {
     None
 }
 
+/// The function for 32-bit lanes of two vectors by their numbers, if this processor has an instruction for it.
+pub(super) fn take() -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        return Some(x86::take_512 as *const () as usize);
+    }
+    None
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
@@ -53,6 +62,15 @@ mod x86 {
             // SAFETY: the caller's promise.
             unsafe { _mm_stream_si128(to.cast::<__m128i>().add(i), *part) };
         }
+    }
+
+    /// # Safety
+    /// The processor has the instruction.
+    #[target_feature(enable = "avx512f")]
+    pub unsafe extern "C" fn take_512(a: &[__m128i; 4], b: &[__m128i; 4], from: &[__m128i; 4], out: &mut [__m128i; 4]) {
+        let taken = _mm512_permutex2var_epi32(joined(a), joined(from), joined(b));
+        // SAFETY: there is room for as many bytes.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), taken) };
     }
 
     /// # Safety
