@@ -43,6 +43,9 @@ Tensor celu(Tensor a, double alpha) { return torch::celu(a, alpha); }
 Tensor soft(Tensor a, double s) { return torch::softshrink(a, s); }
 Tensor heaviside(Tensor a, Tensor b) { return torch::heaviside(a, b); }
 Tensor xlogy(Tensor a, Tensor b) { return torch::xlogy(a, b); }
+Tensor xlog1py(Tensor a, Tensor b) { return torch::special_xlog1py(a, b); }
+Tensor xlog1py_number(Tensor a, double b) { return torch::special_xlog1py(a, b); }
+Tensor xlog1py_brain(Tensor a, Tensor b) { return torch::special_xlog1py(a.to(torch::kBFloat16), b.to(torch::kBFloat16)).to(torch::kFloat); }
 Tensor logaddexp(Tensor a, Tensor b) { return torch::logaddexp(a, b); }
 Tensor logit(Tensor a, double eps) { return torch::logit(a, eps); }
 Tensor mse(Tensor a, Tensor b) { return torch::mse_loss(a, b, 0); }
@@ -147,6 +150,26 @@ def arr(kind, *values):
         ("elu", (arr(F, 0, -0.0, 2), np.inf), arr(F, 0, -0.0, 2)),
         ("heaviside", (arr(F, -1, 0, 2), arr(F, 7, 7, 7)), arr(F, 0, 7, 1)),
         ("xlogy", (arr(H, 0, 2), arr(I32, 0, 1)), arr(H, 0, 0)),
+        # Zero times any logarithm is zero, without a sign; that of a NaN is none.
+        *[("xlog1py", (arr(t, 0, -0.0, 0, 0, 0, 1, -2, 2), arr(t, -1, 3, np.inf, -2, np.nan, -1, 0, np.inf)), arr(t, 0, 0, 0, 0, np.nan, -np.inf, -0.0, np.inf)) for t in (H, F, D)],
+        ("xlog1py", (arr(D, 0, 2).reshape(2, 1), arr(D, 0, -1, np.nan)), arr(D, 0, 0, np.nan, 0, -np.inf, np.nan).reshape(2, 3)),
+        ("xlog1py", (arr(F), arr(F, 1)), arr(F)),
+        ("xlog1py", (arr(I32, 3, 0), arr(I64, 0, 5)), arr(F, 0, 0)),
+        ("xlog1py", (np.array([True, False]), arr(np.uint8, 0, 255)), arr(F, 0, 0)),
+        ("xlog1py", (arr(H, 1), arr(D, 0)), arr(D, 0)),
+        ("xlog1py", (arr(F, 1), np.array(0, D)), arr(F, 0)),
+        # The logarithm of 3, 1.09861, is 1.0986328125 in 11 bits; three times that lies in the middle of two numbers, of which 3.296875 is the even
+        # one. Rounded once the product would be 3.294921875.
+        ("xlog1py", (arr(H, 3), arr(H, 2)), arr(H, 3.296875)),
+        # In 8 bits it is 1.1015625, three times that 3.3046875 and the even one of two that are as near 3.3125. Rounded once: 3.296875.
+        ("xlog1py_brain", (arr(F, 3, 0), arr(F, 2, -1)), arr(F, 3.3125, 0)),
+        # Large tensors have a kernel, in which the same holds.
+        ("xlog1py", (arr(H, *[3, 0, 0, 1] * 25000), arr(H, *[2, -1, np.nan, 0] * 25000)), arr(H, *[3.296875, 0, np.nan, 0] * 25000)),
+        ("xlog1py_brain", (arr(F, *[3, 0] * 50000), arr(F, *[2, -1] * 50000)), arr(F, *[3.3125, 0] * 50000)),
+        ("xlog1py_number", (arr(D, *[-0.0, 1] * 50000), -1.0), arr(D, *[0, -np.inf] * 50000)),
+        ("xlog1py_number", (arr(F, 0, 1, -2), -1.0), arr(F, 0, -np.inf, np.inf)),
+        ("xlog1py_number", (arr(I64, 0, 1), 0.0), arr(F, 0, 0)),
+        ("xlog1py_number", (arr(H, 0, 1), 1e9), arr(H, 0, np.inf)),
         ("logaddexp", (arr(F, np.inf, -np.inf), arr(I32, 3, 0)), arr(F, np.inf, 0)),
         ("logit", (np.array([True, False]), 0.5), arr(F, 0, 0)),
         ("mse", (np.array([True, False]), arr(F, 3, 4)), arr(F, 4, 16)),
@@ -215,6 +238,7 @@ def test_they_compute_in_torchs_types(m, name, args, expected):
         ("next", (np.array([True]), np.array([False])), '"nextafter_cpu" not implemented for \'Bool\''),
         ("next", (arr(F, 1, 2), arr(F, 1, 2, 3)), "must match the size of tensor b"),
         ("next_in_place", (arr(F, 1), arr(D, 1, 2)), "output with shape"),
+        ("xlog1py", (arr(F, 1, 2), arr(F, 1, 2, 3)), r"The size of tensor a \(2\) must match the size of tensor b \(3\) at non-singleton dimension 0"),
         ("shift", (np.array([True]),), '"lshift_cpu" not implemented for \'Bool\''),
         ("cut_back", (arr(np.uint8, 5), arr(np.uint8, 2), 300.0), "type uint8_t without overflow"),
         ("scalar", (300.0, arr(np.uint8)), "type uint8_t without overflow"),

@@ -51,6 +51,18 @@ ROWS = {
     "median_nan": ("std::get<0>(x.median(0))", [1, NAN, 3], [0], [0, 1, 0], [0]),
     "sinc": ("torch::sinc(x)", [0, 1, 2], [0], [0, -1, 0.5], [0]),
     "xlogy": ("torch::xlogy(x, y)", [0, 0, 2], [0, 2, 4], [0, np.log(2), np.log(4)], None),
+    # `log1p(y)`, and 0 where both the logarithm is none and x is 0; `x / (y + 1)`.
+    "special_xlog1py": (
+        "torch::special_xlog1py(x, y)",
+        [0, 0, 2, 3, 0, 1, NAN], [-1, 2, 4, 0, -3, NAN, 1], [0, np.log(3), np.log(5), 0, 0, NAN, np.log(2)], [NAN, 0, 0.4, 3, 0, NAN, NAN],
+    ),
+    "special_xlog1py_wide": (
+        "torch::special_xlog1py(x, y)", [[1], [2]], [1, 3, 0], [[np.log(8)], [np.log(8)]], [1.5, 0.75, 3],
+    ),
+    "special_xlog1py_number": ("torch::special_xlog1py(x, 2) * y", [0, 1], [3, 4], [3 * np.log(3), 4 * np.log(3)], [0, np.log(3)]),
+    "special_xlog1py_limit": ("torch::special_xlog1py(x, -1)", [0, 1], [0], [0, -INF], [0]),
+    "special_xlog1py_nan": ("torch::special_xlog1py(x, NAN)", [0, 1], [0], [0, NAN], [0]),
+    "special_xlog1py_of_number": ("torch::special_xlog1py(2, y) * x", [3, 4], [0, 1], [0, 2 * np.log(2)], [6, 4]),
     "put": ("x.put(torch::tensor({2, -3}), y).pow(2)", [1, 2, 3], [5, 6], [0, 4, 0], [10, 12]),
     "put_sum": ("x.put(torch::tensor({0, 0}), y, true).pow(2)", [1, 2, 3], [5, 6], [24, 4, 6], [24, 24]),
     "embedding": ("torch::embedding(x, torch::tensor({0, 1, 1}), 0)", [[1, 2], [3, 4]], [0], [[0, 0], [2, 2]], [0]),

@@ -302,7 +302,7 @@ impl Scope {
             }
             9 => format!("sqrt{f}(fabs{f}({}))", self.expr(ty, d)),
             10 => {
-                let name = *self.rng.pick(&["floor", "ceil", "trunc", "rint", "round", "fabs"]);
+                let name = *self.rng.pick(&["floor", "ceil", "trunc", "rint", "round", "fabs", "logb"]);
                 format!("{name}{f}({})", self.expr(ty, d))
             }
             11 => format!("fma{f}({}, {}, {})", self.expr(ty, d), self.expr(ty, d), self.expr(ty, d)),

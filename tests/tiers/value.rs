@@ -298,6 +298,24 @@ macro_rules! exact {
                     x + $args[1]
                 }
             }
+            MathFn::Logb => {
+                if x == 0.0 {
+                    -1.0 / x.abs()
+                } else if !x.is_finite() {
+                    x * x
+                } else {
+                    let (mut size, mut exponent) = (x.abs(), 0.0);
+                    while size >= 2.0 {
+                        size /= 2.0;
+                        exponent += 1.0;
+                    }
+                    while size < 1.0 {
+                        size *= 2.0;
+                        exponent -= 1.0;
+                    }
+                    exponent
+                }
+            }
             MathFn::Fmin => least!(x, $args[1], true),
             MathFn::Fmax => least!(x, $args[1], false),
             MathFn::Fma => x.mul_add($args[1], $args[2]),

@@ -37,7 +37,7 @@ torch::where(a==a,a,b) torch::logical_and(a,b) torch::logical_or(a,b) torch::log
 a.add(b,2) a.sub(b,3) a.clamp(b) torch::lerp(a,b,0.3) torch::addcmul(a,a,b,2) torch::addcdiv(a,a,b,2) a.clone().add_(b) a.clone().copy_(b) a.masked_fill(a==a,b)
 """.split()
 # Functions of many roundings that take more arguments, by the same measure.
-ROUNDED_TOO = {"elu": 4, "softplus": 4, "celu": 4, "logit": 4, "atan2": 2, "pow": 2, "pow_": 2, "logaddexp": 4, "silu_backward": 8, "gelu_backward": 8, "softplus_backward": 4}
+ROUNDED_TOO = {"elu": 4, "softplus": 4, "celu": 4, "logit": 4, "atan2": 2, "pow": 2, "pow_": 2, "logaddexp": 4, "special_xlog1py": 3, "silu_backward": 8, "gelu_backward": 8, "softplus_backward": 4}
 # Operations made of others, those that select, order or add up, and gradients of activations.
 MORE = """
 torch::signbit(a) torch::sgn(a) torch::nan_to_num(a) torch::gelu(a,"tanh") torch::elu(a) torch::softplus(a) torch::celu(a) torch::logit(a) a.nansum()
@@ -52,14 +52,14 @@ torch::bucketize(a,torch::tensor({-1.0,0.5,2.5})) torch::bucketize(a,torch::tens
 torch::sigmoid_backward(a,a) torch::tanh_backward(a,a) torch::silu_backward(a,a) torch::gelu_backward(a,a) torch::gelu_backward(a,a,"tanh")
 """.split()
 MORE_WITH_NUMBER = """
-torch::elu(a,s) torch::celu(a,s) torch::softplus(a,s) torch::softplus(a,1,s) torch::copysign(a,s) torch::nan_to_num(a,s,s,s) torch::logit(a,s) a.norm(s) a.clamp(s) a.clamp(s,s)
+torch::elu(a,s) torch::celu(a,s) torch::softplus(a,s) torch::softplus(a,1,s) torch::copysign(a,s) torch::special_xlog1py(a,s) torch::nan_to_num(a,s,s,s) torch::logit(a,s) a.norm(s) a.clamp(s) a.clamp(s,s)
 a.masked_fill_(a==a,s) a.index_put_({torch::tensor({1})},s) a.scatter_(0,torch::tensor({2}),s) torch::isclose(a,a+s) a.addcmul(a,a,s) torch::hardtanh(a,s,1)
 torch::threshold_backward(a,a,s) torch::leaky_relu_backward(a,a,s,false) torch::hardtanh_backward(a,a,-1,s) torch::softplus_backward(a,a,s,20) torch::elu_backward(a,s,1,1,false,a)
 torch::full({2},s,a.options()) torch::scalar_tensor(s,a.options()) a.new_full({2},s) torch::arange(s,s+3,a.options()) torch::linspace(0,s,3,a.options()) a.fill_diagonal_(s)
 torch::searchsorted(a,s) torch::add(a,a,s) a.eq_(s) a.ne_(s) a.pow_(s) a.fmod_(s) a.floor_divide_(s) a.lerp_(a*2,s) a&s a|s a^s torch::bitwise_left_shift(a,s) torch::bitwise_right_shift(a,s) a.clamp_(s) a.clamp_max_(s)
 """.split()
 MORE_WITH_TENSOR = """
-torch::atan2(a,b) torch::hypot(a,b) torch::copysign(a,b) torch::heaviside(a,b) torch::xlogy(a,b) torch::logaddexp(a,b) torch::isclose(a,b) torch::fmin(a,b) torch::fmax(a,b)
+torch::atan2(a,b) torch::hypot(a,b) torch::copysign(a,b) torch::heaviside(a,b) torch::xlogy(a,b) torch::special_xlog1py(a,b) torch::logaddexp(a,b) torch::isclose(a,b) torch::fmin(a,b) torch::fmax(a,b)
 torch::pow(a,b) torch::bitwise_left_shift(a,b) torch::bitwise_right_shift(a,b) torch::cat({a,b}) torch::stack({a,b}) torch::isin(a,b) torch::searchsorted(a,b) torch::bucketize(a,b)
 torch::mse_loss(a,b,0) torch::l1_loss(a,b,0) torch::smooth_l1_loss(a,b,0) torch::huber_loss(a,b,0) torch::kl_div(a,b,0) torch::binary_cross_entropy_with_logits(a,b,{},{},0)
 a.clone().mul_(b) a.clone().div_(b) a.clone().remainder_(b) a.clone().pow_(b) a.clone().eq_(b) a.clone().bitwise_and_(b) a.clone().logical_or_(b) a.clone().clamp_(b) a.clone().masked_fill_(a==a,b)

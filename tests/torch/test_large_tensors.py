@@ -126,6 +126,8 @@ NEAR = {
     "torch::hardswish(a)": lambda a, b: F.hardswish(a),
     "torch::hardsigmoid(a)": lambda a, b: F.hardsigmoid(a),
     "torch::log_sigmoid(a)": lambda a, b: F.logsigmoid(a),
+    "torch::special_xlog1py(a, b.abs())": lambda a, b: torch.special.xlog1py(a, b.abs()),
+    "torch::special_xlog1py(a, 0.7)": lambda a, b: torch.special.xlog1py(a, 0.7),
     "(a.clamp(-1, 1) * 0.9).erfinv()": lambda a, b: (a.clamp(-1, 1) * 0.9).erfinv(),
 }
 

@@ -47,6 +47,10 @@ EXPRESSIONS = {
     "ties": "torch::maximum(x, x.floor()) + torch::minimum(x.relu(), x.relu() * 1)",
     "atan2": "torch::atan2(x, y)",
     "hypot": "torch::hypot(x, y)",
+    "special_xlog1py": (
+        "torch::special_xlog1py(x, y * y) + torch::special_xlog1py(y.relu(), 2.5)",
+        lambda t: torch.special.xlog1py(t.x, t.y * t.y) + torch.special.xlog1py(t.y.relu(), 2.5),
+    ),
     "remainder": "x.remainder(y * y + 0.5) + x.fmod(y * y + 0.5)",
     "lerp": "x.lerp(y, 0.3) + x.lerp(y, x * y)",
     "addcmul": ("x.addcmul(x, y, 2).addcdiv(y, x * x + 1, 3)", lambda t: t.x.addcmul(t.x, t.y, value=2).addcdiv(t.y, t.x * t.x + 1, value=3)),

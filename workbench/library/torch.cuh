@@ -1108,6 +1108,9 @@ inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t pad
     return __wb::op<Tensor>("embedding", weight, indices, padding_idx, scale_grad_by_freq);
 }
 inline Tensor special_entr(const Tensor& self) { return __wb::op<Tensor>("special_entr", self); }
+inline Tensor special_xlog1py(const Tensor& self, const Tensor& other) { return __wb::op<Tensor>("special_xlog1py", self, other); }
+inline Tensor special_xlog1py(const Tensor& self, const Scalar& other) { return __wb::op<Tensor>("special_xlog1py", self, other); }
+inline Tensor special_xlog1py(const Scalar& self, const Tensor& other) { return __wb::op<Tensor>("special_xlog1py", self, other); }
 inline Tensor mse_loss(const Tensor& input, const Tensor& target, int64_t reduction = 1) {
     return __wb::op<Tensor>("mse_loss", input, target, reduction);
 }

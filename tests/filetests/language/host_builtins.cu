@@ -55,3 +55,26 @@ int parity_on_host_wide(unsigned long long x) { return __builtin_parityll(x); }
 // call: parity_on_host(7) == 1
 // call: parity_on_host_wide(0x8000000000000000) == 1
 // call: parity_on_host_wide(0x8000000000000001) == 0
+
+// A product and a sum, rounded once: with e = 2^-13, (1 + e)(1 - e) - 1 is -2^-26, where the product of `float`s alone would be 1; with 2^-27
+// and `double`s, -2^-54. Two whole numbers have an exact sum, and of an infinite product with the opposite infinity there is none.
+__global__ void fused(float* f, double* d, float e, double tiny) {
+    f[0] = __builtin_fmaf(1 + e, 1 - e, -1);
+    f[1] = __builtin_fmaf(2, 3, 4);
+    f[2] = __builtin_fmaf(INFINITY, e, -INFINITY);
+    f[3] = __builtin_fmaf(-e, 0.0f, -0.0f);
+    d[0] = __builtin_fma(1 + tiny, 1 - tiny, -1);
+    // Numbers of type `float` become `double`, in which nothing is rounded here.
+    d[1] = __builtin_fma(1 + e, 1 - e, -1.0f);
+    // The product is larger than all numbers, and not infinite.
+    d[2] = __builtin_fma(1e300, 1e10, -INFINITY);
+    d[3] = sizeof(__builtin_fma(e, e, e)) + sizeof(__builtin_fmaf(tiny, tiny, tiny));
+}
+// run: fused<<<1, 1>>>(f = poison(4), d = poison(4), e = 0.0001220703125, tiny = 7.450580596923828e-09)
+//   f == [-1.4901161193847656e-08, 10, nan, -0.0]
+//   d == [-5.551115123125783e-17, -1.4901161193847656e-08, -inf, 12]
+
+float fused_on_host(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+// call: fused_on_host(1.0001220703125, 0.9998779296875, -1) == -1.4901161193847656e-08
+double fused_on_host_wide(double a, double b, double c) { return __builtin_fma(a, b, c); }
+// call: fused_on_host_wide(1.0000000074505806, 0.9999999925494194, -1) == -5.551115123125783e-17

@@ -139,6 +139,8 @@ families! {
     copysign Real { F32 CopysignF32, F64 CopysignF64 }
     /// The next number towards the second.
     nextafter Real { F32 NextafterF32, F64 NextafterF64 }
+    /// The exponent as a float.
+    logb Real { F32 LogbF32, F64 LogbF64 }
     /// The absolute value.
     fabs Real { F32 FabsF32, F64 FabsF64 }
     /// The square root.

@@ -167,6 +167,10 @@ operations! {
         NextafterF32 "nextafter_f32" (F32, F32) -> F32, Spreads;
         /// The next number after the first towards the second; the second where both are equal.
         NextafterF64 "nextafter_f64" (F64, F64) -> F64, Spreads;
+        /// The exponent as a float: of zero it is negative infinity, of infinities infinity.
+        LogbF32 "logb_f32" (F32) -> F32, Spreads;
+        /// The exponent as a float: of zero it is negative infinity, of infinities infinity.
+        LogbF64 "logb_f64" (F64) -> F64, Spreads;
         /// The other sign.
         NegF32 "neg_f32" (F32) -> F32, Moves;
         /// The other sign.

@@ -261,6 +261,8 @@ pub const BASIC: &[Sig] = sigs! {
     "signbit" (F) -> B, Lower::Value(sign_bit), "Whether the sign bit is set.";
     "__builtin_copysign" (D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Copysign, a)), "First's magnitude with second's sign, in host code too.";
     "__builtin_copysignf" (F, F) -> F, Lower::Value(|b, a| b.math(MathFn::Copysign, a)), "First's magnitude with second's sign, in host code too.";
+    "__builtin_fma" (D, D, D) -> D, FMA, "a*b+c with one rounding, in host code too.";
+    "__builtin_fmaf" (F, F, F) -> F, FMA, "a*b+c with one rounding, in host code too.";
     "nan" (STR) -> D, NAN_OF, "A quiet NaN.";
     "nanf" (STR) -> F, NAN_F, "A quiet NaN.";
     "norm3d" (D, D, D) -> D, Lower::Value(|b, a| b.math(MathFn::Norm3d, a)), "Length of a vector.";

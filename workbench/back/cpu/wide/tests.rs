@@ -238,6 +238,16 @@ fn next_numbers_are_found_in_lanes() {
 }
 
 #[test]
+fn exponents_are_found_in_lanes() {
+    for (ty, op) in [("float", "logb_f32("), ("double", "logb_f64(")] {
+        let text = format!("__global__ void k({ty}* y) {{ int i = threadIdx.x; y[i] = logb(y[i]); }}");
+        let code = code_of(&text);
+        assert!(code.contains(op), "{code}");
+        assert!(!code.contains("each1_"), "{code}");
+    }
+}
+
+#[test]
 fn conversions_of_halves_are_found_in_lanes() {
     let text = "#include <cuda_fp16.h>\n__global__ void k(__half* y, float* x) {
         int i = threadIdx.x; y[i] = __float2half(__half2float(y[i]) * x[i]); }";
@@ -398,7 +408,7 @@ fn loops_in_loops_are_unrolled_as_far_as_there_is_room() {
     let nest = "for (int i = 0; i < 24; ++i) for (int j = 0; j < 24; ++j) for (int k = 0; k < 24; ++k) a[(i + j * k) & 31] += x[i] * a[(i + j + k) & 31];";
     let text = format!(
         "__global__ void k(const float* x, float* y) {{ float a[32] = {{}}; {} y[threadIdx.x] = a[3]; }}",
-        nest.repeat(20)
+        nest.repeat(100)
     );
     let module = module_of(&text);
     let (func, _) = module.kernels().next().expect("there is one");

@@ -16,7 +16,7 @@ const OWN_512: &str = "byte copysign8 every2 every2_f64 every4 every8 fmax8 fmin
 
 /// Names that the prelude of AVX2 defines for itself.
 const OWN_2: &str = "add4 add8 and4 and8 brev8 byte clz8 div4_i32 div4_u32 exponent8 few_bytes few_pairs fmax4 fmax8 \
-    fmin4 fmin8 ge8_u32 gt4_i64 gt4_u64 halves_to_pd i64_to_pd i64_to_ps ldm_bytes ldm_pairs low_halves mantissa8 mask4 \
+    fmin4 fmin8 ge8_u32 gt4_i64 gt4_u64 halves_to_pd i64_to_pd i64_to_ps ldm_bytes ldm_pairs logb4 logb8 low_halves mantissa8 mask4 \
     mask8 mask_bytes mask_pairs max4_i64 max4_u64 min4_i64 min4_u64 mul4 mul8 normal8 note odd4 or4 or8 pair \
     pd_low_bits pd_to_i32 pd_to_i64 pd_to_u32 pd_to_u64 popc8 power8 ps_to_i32 ps_to_u32 rsqrt8 scale4 scale8 sra4 \
     stm_bytes sub4 sub8 each_div_i64 each_div_u64 dot8_i32 dot8_u32 float_to_half8 half_to_float8 not_small tiny8 to_bytes to_pairs truth16 u32_to_pd u32_to_ps u64_to_pd u64_to_ps whole_to_i64 xor4 xor8";

@@ -211,7 +211,7 @@ pub fn run(args: &mut Args<'_>) -> Option<Answer<Value>> {
     Some(match name {
         _ if floating(name).is_some() || keeping(name).is_some() => unary(args),
         "add" | "sub" | "mul" | "div" | "pow" | "maximum" | "minimum" | "floor_divide" | "remainder" | "fmod"
-        | "atan2" | "hypot" | "nextafter" | "fmax" | "fmin" => arithmetic(args),
+        | "atan2" | "hypot" | "nextafter" | "special_xlog1py" | "fmax" | "fmin" => arithmetic(args),
         "isnan" | "isinf" | "isfinite" => classified(args),
         "signbit" => signbit(args),
         "result_type" => Ok(Value::DType(result_type(&[&args.next(), &args.next()]))),
@@ -402,10 +402,26 @@ fn arithmetic(args: &mut Args<'_>) -> Answer<Value> {
         ),
         "fmod" => binary(a, b, |x, y| x % y, i64::wrapping_rem),
         "nextafter" => binary(a, b, next(dtype), |x, _| x),
+        "special_xlog1py" => binary(a, b, times_log1p(dtype), |x, _| x),
         "trunc_divide" => binary(a, b, |x, y| quotient(step(x / y)).trunc(), i64::wrapping_div),
         _ => binary(a, b, if name == "hypot" { f64::hypot } else { f64::atan2 }, |x, _| x),
     }?;
     made.tensor_like(dtype, device, &[&x, &y]).map(Value::Tensor)
+}
+
+/// The first times the logarithm of one plus the second: zero times any, unless that is NaN. The logarithm and the product are two steps,
+/// each rounded to the element type.
+fn times_log1p(dtype: DType) -> impl Fn(f64, f64) -> f64 {
+    let rounded = operand::rounded(dtype);
+    move |x, y| {
+        if y.is_nan() {
+            f64::NAN
+        } else if x == 0.0 {
+            0.0
+        } else {
+            x * rounded(y.ln_1p())
+        }
+    }
 }
 
 /// The next number of an element type after the first, towards the second: a step of the type itself.

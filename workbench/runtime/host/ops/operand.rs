@@ -31,7 +31,7 @@ fn rule(name: &str) -> Rule {
     match name {
         "mul" | "floor_divide" | "trunc_divide" => Rule::Precise,
         "div" => Rule::PreciseFloating,
-        "atan2" => Rule::Floating,
+        "atan2" | "special_xlog1py" => Rule::Floating,
         _ => Rule::Common,
     }
 }

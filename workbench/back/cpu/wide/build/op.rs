@@ -276,6 +276,7 @@ impl Builder<'_> {
             MathFn::Fma => families::fma(of),
             MathFn::Fdim => families::fdim(of),
             MathFn::Nextafter => families::nextafter(of),
+            MathFn::Logb => families::logb(of),
             MathFn::Fmin if easy => families::min2(of),
             MathFn::Fmax if easy => families::max2(of),
             MathFn::Fmin => families::fmin(of),

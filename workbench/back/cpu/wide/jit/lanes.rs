@@ -569,6 +569,39 @@ impl<'k> Emitter<'k, '_> {
         Ok(Val::Lanes(kind, all))
     }
 
+    /// Exponents: the bits of the sizes, those of subnormal numbers made normal, as numbers behind the bits of two to the power of their place. What
+    /// is not finite gives its square.
+    fn exponents(&mut self, args: &[Val], kind: Kind) -> Result<Val> {
+        let (place, bias, shift, least) = match kind {
+            Kind::F32 => (23, 127.0, 24, f64::from(f32::MIN_POSITIVE)),
+            _ => (52, 1023.0, 54, f64::MIN_POSITIVE),
+        };
+        let (whole, shift, up) = (f64::from(place).exp2(), f64::from(shift), f64::from(shift).exp2());
+        let ints = kind.integers().vector();
+        let [least, up, shift, whole, bias, zero, infinity, minus] =
+            [least, up, shift, whole, whole + bias, 0.0, f64::INFINITY, f64::NEG_INFINITY]
+                .map(|x| self.floats(kind, x)[0]);
+        self.one(args, (kind, kind), |e, x| {
+            let size = e.b.ins().fabs(x);
+            let tiny = e.b.ins().fcmp(FloatCC::LessThan, size, least);
+            let scaled = e.b.ins().fmul(size, up);
+            let normal = e.choose(kind, tiny, scaled, size);
+            let bits = e.cast(normal, ints);
+            let bits = e.b.ins().ushr_imm_s(bits, i64::from(place));
+            let bits = e.cast(bits, kind.vector());
+            let exponent = e.b.ins().bor(bits, whole);
+            let exponent = e.b.ins().fsub(exponent, bias);
+            let tiny = e.cast(tiny, kind.vector());
+            let less = e.b.ins().band(tiny, shift);
+            let exponent = e.b.ins().fsub(exponent, less);
+            let is_zero = e.b.ins().fcmp(FloatCC::Equal, size, zero);
+            let exponent = e.choose(kind, is_zero, minus, exponent);
+            let is_finite = e.b.ins().fcmp(FloatCC::LessThan, size, infinity);
+            let square = e.b.ins().fmul(x, x);
+            e.choose(kind, is_finite, exponent, square)
+        })
+    }
+
     /// An operation of lanes.
     fn lanes(&mut self, op: LaneOp, args: &[Val]) -> Result<Val> {
         use Kind::{F32, F64, I32, I64};
@@ -611,6 +644,8 @@ impl<'k> Emitter<'k, '_> {
             }
             L::FdimF32 => self.difference(F32, args),
             L::FdimF64 => self.difference(F64, args),
+            L::LogbF32 => self.exponents(args, F32),
+            L::LogbF64 => self.exponents(args, F64),
             L::CopysignF32 | L::CopysignF64 => {
                 let kind = if op == L::CopysignF32 { F32 } else { F64 };
                 let ([a, b], sign) = (self.operands(args, kind)?, self.floats(kind, -0.0)[0]);

@@ -135,6 +135,25 @@ FN __m256 exponent8(__m256 x) {
 }
 FN vf32 mantissa_f32(vf32 x) { return (vf32){mantissa8(x.a), mantissa8(x.b)}; }
 FN vf32 exponent_f32(vf32 x, vf32 m) { return (vf32){exponent8(x.a), exponent8(x.b)}; }
+/* The exponent of any number: the bits of its size, that of subnormal ones made normal; a square of what is not finite. The bits of a double's
+   are a number behind those of 2^52. */
+FN __m256 logb8(__m256 x) {
+    const __m256 infinity = _mm256_set1_ps(__builtin_inff()), size = ABS_PS(x);
+    __m256 e = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srli_epi32(normal8(size), 23), _mm256_set1_epi32(127)));
+    e = _mm256_sub_ps(e, _mm256_and_ps(tiny8(size), _mm256_set1_ps(24)));
+    e = _mm256_blendv_ps(e, NEG_PS(infinity), _mm256_cmp_ps(size, _mm256_setzero_ps(), _CMP_EQ_OQ));
+    return _mm256_blendv_ps(_mm256_mul_ps(x, x), e, _mm256_cmp_ps(size, infinity, _CMP_LT_OQ));
+}
+FN __m256d logb4(__m256d x) {
+    const __m256d infinity = _mm256_set1_pd(__builtin_inf()), size = ABS_PD(x), whole = _mm256_set1_pd(0x1p52);
+    const __m256d tiny = _mm256_cmp_pd(size, _mm256_set1_pd(0x1p-1022), _CMP_LT_OQ);
+    const __m256d normal = _mm256_blendv_pd(size, _mm256_mul_pd(size, _mm256_set1_pd(0x1p54)), tiny);
+    __m256d e = _mm256_or_pd(_mm256_castsi256_pd(_mm256_srli_epi64(_mm256_castpd_si256(normal), 52)), whole);
+    e = _mm256_sub_pd(_mm256_sub_pd(e, _mm256_set1_pd(0x1p52 + 1023)), _mm256_and_pd(tiny, _mm256_set1_pd(54)));
+    e = _mm256_blendv_pd(e, NEG_PD(infinity), _mm256_cmp_pd(size, _mm256_setzero_pd(), _CMP_EQ_OQ));
+    return _mm256_blendv_pd(_mm256_mul_pd(x, x), e, _mm256_cmp_pd(size, infinity, _CMP_LT_OQ));
+}
+FLOAT1(logb, logb8, logb4)
 
 /* Integers: operations that wrap are the same for both signs. */
 #define INT2I(name, one, two) \

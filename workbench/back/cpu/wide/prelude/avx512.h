@@ -98,6 +98,8 @@ FN vf64 fmax_f64(vf64 x, vf64 y) { return (vf64){fmax8(x.a, y.a), fmax8(x.b, y.b
 FLOAT2(scale, _mm512_scalef_ps, _mm512_scalef_pd)
 FN vf32 mantissa_f32(vf32 x) { return _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
 FN vf32 exponent_f32(vf32 x, vf32 m) { return _mm512_sub_ps(_mm512_getexp_ps(x), _mm512_getexp_ps(m)); }
+/* The exponent of any number. */
+FLOAT1(logb, _mm512_getexp_ps, _mm512_getexp_pd)
 
 /* Integers: operations that wrap are the same for both signs. */
 #define INT2(name, op) \

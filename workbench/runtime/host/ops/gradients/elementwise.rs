@@ -63,6 +63,7 @@ pub(super) fn backward(step: &Step<'_>) -> Made {
             })
         }
         "hypot" => step.each(|i| mul(&step.grad()?, &binary("div", &step.arg(i), &step.result()?)?).map(Some)),
+        "special_xlog1py" => times_log1p(step),
         // A step moves the result as it moves the first operand, but for one that is the second already.
         "nextafter" => step.each(|i| {
             if place(step, i) == 0 {
@@ -173,6 +174,23 @@ fn power(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
         let slope = mul(&g, &mul(&y, &unary("log", &a)?)?)?;
         let is_flat = binary("logical_and", &binary("eq", &a, &Value::Int(0))?, &binary("ge", &b, &Value::Int(0))?)?;
         masked(&slope, &unary("logical_not", &is_flat)?).map(Some)
+    })
+}
+
+/// The slope of the first is the logarithm, but at zero where there is no finite one; of a number that is NaN neither.
+fn times_log1p(step: &Step<'_>) -> Answer<Vec<Option<HostTensor>>> {
+    step.each(|i| {
+        let (g, x, y) = (step.grad()?, step.arg(0), step.arg(1));
+        if place(step, i) == 1 {
+            return binary("div", &mul(&g, &x)?, &plus(&y, 1.0)?).map(Some);
+        }
+        let made = binary("special_xlog1py", &g, &y)?;
+        let is_zero = binary("eq", &x, &Value::Int(0))?;
+        if step.is_tensor(1) {
+            let is_none = binary("le", &y, &Value::Int(-1))?;
+            return dropped(&made, &binary("logical_and", &is_zero, &is_none)?).map(Some);
+        }
+        if step.number(1, 0.0)? > -1.0 { Ok(Some(made)) } else { dropped(&made, &is_zero).map(Some) }
     })
 }
 

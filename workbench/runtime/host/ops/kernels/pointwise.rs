@@ -83,6 +83,8 @@ const BINARY: &[(&str, &str)] = &[
     ("maximum", "x != x || x > y ? x : y"),
     ("minimum", "x != x || x < y ? x : y"),
     ("pow", "pow(x, y)"),
+    // The logarithm and the product are two steps, each rounded to the element type `E`.
+    ("special_xlog1py", "y != y ? y : x == T(0) ? T(0) : x * (T)(E)log1p(y)"),
 ];
 
 /// Comparisons of two operands.
@@ -195,7 +197,7 @@ impl<'a> Form<'a> {
             }
             // A factor of the second operand is for the operation's own code.
             ("add" | "sub", [x, y] | [x, y, Value::None | Value::Int(1)])
-            | ("mul" | "maximum" | "minimum" | "pow", [x, y])
+            | ("mul" | "maximum" | "minimum" | "pow" | "special_xlog1py", [x, y])
             | ("div", [x, y] | [x, y, Value::None]) => {
                 let (dtype, second) = operand::types(name, x, y);
                 let mut expression = find(BINARY, name)?;

@@ -36,7 +36,9 @@ pub enum Unary {
     Whole,
     /// The processor's estimate of the reciprocal square root.
     Rsqrt,
+    /// A positive number's mantissa, in [3/4, 3/2); NaN of negative ones.
     Mantissa,
+    /// The exponent of any number as a float: of zero negative infinity, of infinities infinity.
     Exponent,
 }
 

@@ -288,6 +288,8 @@ fn instruction(op: LaneOp) -> Instruction {
         L::I32ToF32 => One(Unary::ToFloat),
         L::WholeI32 => One(Unary::Whole),
         L::MantissaF32 => One(Unary::Mantissa),
+        // The processor's exponent is that of any number.
+        L::LogbF32 => One(Unary::Exponent),
         L::AddF32 => Two(Binary::Add),
         L::SubF32 => Two(Binary::Sub),
         L::MulF32 => Two(Binary::Mul),

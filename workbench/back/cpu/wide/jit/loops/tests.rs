@@ -367,6 +367,7 @@ const FLOATS: &[(&str, usize)] = &[
     ("fmax_f32", 2),
     ("fdim_f32", 2),
     ("nextafter_f32", 2),
+    ("logb_f32", 1),
     ("neg_f32", 1),
     ("fabs_f32", 1),
     ("copysign_f32", 2),
