@@ -10,13 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-_WHERE = "import pathlib, workbench; print(pathlib.Path(workbench.__file__).parents[1])"
+_WHERE = "import pathlib, pytest, workbench; print(*(pathlib.Path(m.__file__).parents[1] for m in (workbench, pytest)), sep='\\n')"
 
 if __name__ == "__main__":
     # A job that a shell put into the background starts with SIGINT ignored, and then Python raises no KeyboardInterrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # After torch's own packages, which keep their versions.
-    sys.path.append(subprocess.check_output([sys.argv[1], "-c", _WHERE], text=True).strip())
+    sys.path.extend(subprocess.check_output([sys.argv[1], "-c", _WHERE], text=True).split("\n")[:-1])
     import pytest
 
     sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *(sys.argv[2:] or [str(Path(__file__).parent)])]))
