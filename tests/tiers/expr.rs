@@ -367,7 +367,12 @@ impl Scope {
             15 if ty.is_signed() => format!("(- {})", self.expr(ty, d)),
             16 | 17 => format!("({} ? {} : {})", self.expr(Bool, d), self.expr(ty, d), self.expr(ty, d)),
             18 if ty == I32 => match self.rng.below(7) {
-                6 => format!("__dp4a({}, {}, {})", self.expr(I32, d), self.expr(I32, d), self.expr(I32, d)),
+                6 => format!(
+                    "__dp4a((int)({}), (int)({}), (int)({}))",
+                    self.expr(I32, d),
+                    self.expr(I32, d),
+                    self.expr(I32, d)
+                ),
                 0 => format!("__popc({})", self.expr(U32, d)),
                 1 => format!("__clz({})", self.expr(I32, d)),
                 2 => format!("__ffs({})", self.expr(I32, d)),
@@ -376,7 +381,12 @@ impl Scope {
                 _ => format!("__popcll({})", self.expr(U64, d)),
             },
             18 if ty == U32 => match self.rng.below(5) {
-                1 => format!("__dp4a({}, {}, {})", self.expr(U32, d), self.expr(U32, d), self.expr(U32, d)),
+                1 => format!(
+                    "__dp4a((unsigned)({}), (unsigned)({}), (unsigned)({}))",
+                    self.expr(U32, d),
+                    self.expr(U32, d),
+                    self.expr(U32, d)
+                ),
                 2 => format!("__wb_half_to_float_bits({})", self.expr(U32, d)),
                 3 => format!("__wb_float_to_half_bits({})", self.expr(U32, d)),
                 0 => format!("__brev({})", self.expr(U32, d)),
