@@ -287,6 +287,12 @@ impl Scope {
     }
 
     /// A float that is not a NaN.
+    /// A dot product of bytes, which CUDA declares for numbers of one type alone.
+    fn dot_of_bytes(&mut self, ty: Ty, d: usize) -> String {
+        let [x, y, sum] = [(); 3].map(|()| format!("({})({})", ty.name(), self.expr(ty, d)));
+        format!("__dp4a({x}, {y}, {sum})")
+    }
+
     fn number(&mut self, ty: Ty, d: usize) -> String {
         let e = self.expr(ty, d);
         // Both are exact, and a NaN loses to a number.
@@ -367,12 +373,7 @@ impl Scope {
             15 if ty.is_signed() => format!("(- {})", self.expr(ty, d)),
             16 | 17 => format!("({} ? {} : {})", self.expr(Bool, d), self.expr(ty, d), self.expr(ty, d)),
             18 if ty == I32 => match self.rng.below(7) {
-                6 => format!(
-                    "__dp4a((int)({}), (int)({}), (int)({}))",
-                    self.expr(I32, d),
-                    self.expr(I32, d),
-                    self.expr(I32, d)
-                ),
+                6 => self.dot_of_bytes(I32, d),
                 0 => format!("__popc({})", self.expr(U32, d)),
                 1 => format!("__clz({})", self.expr(I32, d)),
                 2 => format!("__ffs({})", self.expr(I32, d)),
@@ -381,12 +382,7 @@ impl Scope {
                 _ => format!("__popcll({})", self.expr(U64, d)),
             },
             18 if ty == U32 => match self.rng.below(5) {
-                1 => format!(
-                    "__dp4a((unsigned)({}), (unsigned)({}), (unsigned)({}))",
-                    self.expr(U32, d),
-                    self.expr(U32, d),
-                    self.expr(U32, d)
-                ),
+                1 => self.dot_of_bytes(U32, d),
                 2 => format!("__wb_half_to_float_bits({})", self.expr(U32, d)),
                 3 => format!("__wb_float_to_half_bits({})", self.expr(U32, d)),
                 0 => format!("__brev({})", self.expr(U32, d)),

@@ -8,7 +8,7 @@
 //!    tell how deep they may go. Functions whose frames are too large in the first tier get good code at once.
 //! 3. *Lanes*: for kernels whose launches have taken a while, 16 threads side by side by our own compiler
 //!    ([`wide`](crate::back::cpu::wide)).
-//! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA, that compiler's code of the same text takes the place of
+//! 4. *Wide*: where the machine has a C compiler and AVX-512, or AVX2 with FMA and F16C, that compiler's code of the same text takes the place of
 //!    lanes. Where it fails, lanes stay.
 //!
 //! A launch that lasts moves to lanes or wide code between two blocks, once there is some (`run/schedule.rs`). All tiers compute the same bits,

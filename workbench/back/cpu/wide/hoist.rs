@@ -8,9 +8,8 @@ use crate::source::Span;
 pub fn hoist(func: &mut Function) {
     let mut found = Found { uniform: vec![false; func.values.len()], constants: vec![None; func.values.len()] };
     func.body.for_each_stmt(&mut |stmt| found.look(func, stmt));
-    let mut body = std::mem::take(&mut func.body);
-    found.block(func, &mut body);
-    func.body = body;
+    let mut wanted = vec![false; func.values.len()];
+    found.block(&mut func.body, &mut wanted);
 }
 
 /// Facts about values, by their numbers.
@@ -43,19 +42,18 @@ impl Found {
             };
     }
 
-    fn block(&self, func: &Function, block: &mut Block) {
+    fn block(&self, block: &mut Block, wanted: &mut [bool]) {
         let old = std::mem::take(block);
         for (mut stmt, span) in old.stmts.into_iter().zip(old.spans) {
             if matches!(stmt, Stmt::Loop { .. }) {
-                let mut wanted = vec![false; func.values.len()];
-                self.wanted(&stmt, &mut wanted);
+                self.wanted(&stmt, wanted);
                 let mut moved = Vec::new();
                 for inner in stmt.blocks_mut() {
-                    take(inner, &wanted, &mut moved);
+                    take(inner, wanted, &mut moved);
                 }
                 moved.into_iter().for_each(|(stmt, span)| block.push(stmt, span));
             } else {
-                stmt.blocks_mut().into_iter().for_each(|inner| self.block(func, inner));
+                stmt.blocks_mut().into_iter().for_each(|inner| self.block(inner, wanted));
             }
             block.push(stmt, span);
         }

@@ -209,41 +209,19 @@ fn indices_by_division_walk_side_by_side() {
 }
 
 #[test]
-fn nearest_integers_are_found_in_lanes() {
-    for (ty, op) in [("float", "round_f32("), ("double", "round_f64(")] {
-        let text = format!("__global__ void k({ty}* y) {{ int i = threadIdx.x; y[i] = round(y[i]); }}");
-        let code = code_of(&text);
-        assert!(code.contains(op), "{code}");
-    }
-}
-
-#[test]
-fn positive_differences_are_found_in_lanes() {
-    for (ty, op) in [("float", "fdim_f32("), ("double", "fdim_f64(")] {
-        let text = format!("__global__ void k({ty}* y, {ty} a) {{ int i = threadIdx.x; y[i] = fdim(y[i], a); }}");
-        let code = code_of(&text);
-        assert!(code.contains(op), "{code}");
-        assert!(!code.contains("each2_"), "{code}");
-    }
-}
-
-#[test]
-fn next_numbers_are_found_in_lanes() {
-    for (ty, op) in [("float", "nextafter_f32("), ("double", "nextafter_f64(")] {
-        let text = format!("__global__ void k({ty}* y, {ty} a) {{ int i = threadIdx.x; y[i] = nextafter(y[i], a); }}");
-        let code = code_of(&text);
-        assert!(code.contains(op), "{code}");
-        assert!(!code.contains("each2_"), "{code}");
-    }
-}
-
-#[test]
-fn exponents_are_found_in_lanes() {
-    for (ty, op) in [("float", "logb_f32("), ("double", "logb_f64(")] {
-        let text = format!("__global__ void k({ty}* y) {{ int i = threadIdx.x; y[i] = logb(y[i]); }}");
-        let code = code_of(&text);
-        assert!(code.contains(op), "{code}");
-        assert!(!code.contains("each1_"), "{code}");
+fn functions_of_mathematics_are_found_in_lanes() {
+    for (name, call) in [
+        ("round", "round(y[i])"),
+        ("fdim", "fdim(y[i], a)"),
+        ("nextafter", "nextafter(y[i], a)"),
+        ("logb", "logb(y[i])"),
+    ] {
+        for (ty, lanes) in [("float", "f32"), ("double", "f64")] {
+            let text = format!("__global__ void k({ty}* y, {ty} a) {{ int i = threadIdx.x; y[i] = {call}; }}");
+            let code = code_of(&text);
+            assert!(code.contains(&format!("{name}_{lanes}(")), "{code}");
+            assert!(!code.contains("each1_") && !code.contains("each2_"), "{code}");
+        }
     }
 }
 
@@ -253,7 +231,7 @@ fn conversions_of_halves_are_found_in_lanes() {
         int i = threadIdx.x; y[i] = __float2half(__half2float(y[i]) * x[i]); }";
     let code = code_of(text);
     assert!(code.contains("half_to_float(v") && code.contains("float_to_half(v"), "{code}");
-    // Neither has a branch.
+    // Branches would have masks of lanes that do not take them.
     assert_eq!(code.matches("&= ~").count(), 0, "{code}");
 }
 
@@ -278,7 +256,7 @@ fn bounds_that_loops_compute_are_known_in_front_of_them() {
         let code = code_of(&text);
         assert!(code.contains("const i64 first0"), "{bound}: {code}");
     }
-    // What a thread reads may change from round to round.
+    // A number in memory may change from round to round.
     let text = "__global__ void k(const int* x, int* y) {
         int sum = 0; for (int i = threadIdx.x; i < x[0] / 4; i += 128) sum += x[i]; y[threadIdx.x] = sum; }";
     assert!(!code_of(text).contains("const i64 first0"));
@@ -287,11 +265,11 @@ fn bounds_that_loops_compute_are_known_in_front_of_them() {
 /// A chunk does all rows before the next chunk where the threads of a row are in different lines of the cache.
 #[test]
 fn threads_far_apart_do_all_rows_before_the_next_chunk() {
-    let order = |index: &str| {
+    let order = |before: &str, index: &str| {
         let text = format!(
             "__global__ void k(const float* in, float* out, int w, int h) {{
                 int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-                if (x < w && y < h) out[{index}] = in[y * w + x]; }}"
+                {before} if (x < w && y < h) out[{index}] = in[y * w + x]; }}"
         );
         let module = module_of(&text);
         let globals = Globals::new(&module, Others::None);
@@ -303,13 +281,15 @@ fn threads_far_apart_do_all_rows_before_the_next_chunk() {
         assert!(code.contains("row < 8"), "{code}");
         if code.contains("for (u32 row = 0;") { "rows" } else { "chunks" }
     };
-    assert_eq!(order("x * h + y"), "chunks");
-    assert_eq!(order("x * 32 + y"), "chunks");
-    assert_eq!(order("y * w + x"), "rows");
-    assert_eq!(order("2 * (y * w + x)"), "rows");
+    assert_eq!(order("", "x * h + y"), "chunks");
+    assert_eq!(order("", "x * 32 + y"), "chunks");
+    assert_eq!(order("", "y * w + x"), "rows");
+    assert_eq!(order("", "2 * (y * w + x)"), "rows");
+    // Sums of a number with itself are followed once each, not twice.
+    assert_eq!(order(&format!("int t = (int)in[x]; {}", "t += t; ".repeat(60)), "t"), "rows");
 }
 
-/// Where a line may wrap around, the first thread's address tells for all as long as it does not.
+/// The first thread's address tells for all of a line, as long as that does not wrap around.
 #[test]
 fn alignment_of_a_line_is_looked_at_once() {
     let text = "__global__ void k(const char* x, int* y, int n) {

@@ -1,6 +1,6 @@
 //! Long rows: several blocks that are neighbours in x run as one, of which each row of threads is one long row (see `spans.rs`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::control::Stretch;
 use super::names::Name;
@@ -137,16 +137,24 @@ impl<'m> Builder<'m> {
         let form = |v: &Value| self.ahead(*v, Version::Together);
         let is_factor =
             |v: &Value| form(v).is_one() && self.known(*v).is_none_or(|factor| factor.unsigned_abs() >= SMALL);
-        match self.op_of(v) {
-            Some(Op::PtrAdd { ptr, index, .. }) => self.moves_by_unknown(*ptr) || self.moves_by_unknown(*index),
-            Some(Op::Binary(BinaryOp::Add | BinaryOp::Sub, a, b)) => {
-                self.moves_by_unknown(*a) || self.moves_by_unknown(*b)
+        // Each value once: a number may be in both operands of a sum.
+        let (mut left, mut seen) = (vec![v], HashSet::new());
+        while let Some(v) = left.pop() {
+            if !seen.insert(v) {
+                continue;
             }
-            Some(Op::Convert(_, a)) => self.moves_by_unknown(*a),
-            Some(Op::Binary(BinaryOp::Mul, a, b)) => {
-                [(a, b), (b, a)].into_iter().any(|(a, b)| form(a).slope().is_some() && is_factor(b))
+            match self.op_of(v) {
+                Some(Op::PtrAdd { ptr, index, .. }) => left.extend([*ptr, *index]),
+                Some(Op::Binary(BinaryOp::Add | BinaryOp::Sub, a, b)) => left.extend([*a, *b]),
+                Some(Op::Convert(_, a)) => left.push(*a),
+                Some(Op::Binary(BinaryOp::Mul, a, b))
+                    if [(a, b), (b, a)].into_iter().any(|(a, b)| form(a).slope().is_some() && is_factor(b)) =>
+                {
+                    return true;
+                }
+                _ => {}
             }
-            _ => false,
         }
+        false
     }
 }
